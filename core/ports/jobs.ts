@@ -1,0 +1,209 @@
+import type { ImageWarning } from '../image/warnings.ts'
+import type { Job, JobError, OriginalFacts, Output } from '../job.ts'
+
+/**
+ * The table: the only truth about a job. Each method is one transaction, most of them one statement, and each
+ * transition is conditional: when the row is no longer as the caller believes, nothing changes and the answer says so.
+ * All times are the database's.
+ *
+ * Every method has a deadline of its own and rejects with a {@link DependencyError} when the database cannot be asked
+ * or its answer was lost; the effect may have happened.
+ */
+export interface Jobs extends Admission, Publishing, Work, Sweeps {
+  find(jobId: string): Promise<Job | null>
+  /** Resolves when the database answers. */
+  ping(): Promise<void>
+}
+
+/** Reserve and accept. */
+export interface Admission {
+  /**
+   * Takes the key for this upload, for `leaseMs`. A key whose holder's lease ran out is free again. `token` tells one
+   * upload's reservation from another's.
+   */
+  reserve(reservation: Reservation & { leaseMs: number }): Promise<ReserveOutcome>
+  /** False when the reservation is no longer this upload's. */
+  renewReservation(reservation: Reservation & { leaseMs: number }): Promise<boolean>
+  /** Frees the key, unless its job was accepted. After it, the upload of this token can no longer be accepted. */
+  releaseReservation(reservation: Reservation): Promise<void>
+  /**
+   * Inserts the job, its outbox row and its first event, and ties the idempotency record to it, in one statement.
+   * `reservation_lost`: the token no longer holds the key; nothing was inserted.
+   */
+  accept(job: NewJob): Promise<'accepted' | 'reservation_lost'>
+}
+
+export interface Reservation {
+  tenant: string
+  key: string
+  token: string
+}
+
+export type ReserveOutcome =
+  | { kind: 'reserved' }
+  /** Another upload holds the key. */
+  | { kind: 'in_progress'; retryInMs: number }
+  /** The key has a job already; `fingerprint` is what its request looked like. */
+  | { kind: 'accepted'; jobId: string; fingerprint: string }
+
+export interface NewJob {
+  jobId: string
+  tenant: string
+  objectKey: string
+  original: OriginalFacts
+  warnings: ImageWarning[]
+  /** How long from now the job may wait and be retried. */
+  deadlineMs: number
+  idempotency: { key: string; token: string; fingerprint: string } | null
+}
+
+/** The relay's side of the outbox. */
+export interface Publishing {
+  /**
+   * Up to `max` rows that nobody holds, in the order of their ids among those visible now, held under `token` for
+   * `leaseMs`. Ids do not commit in order: a lower one may appear after a higher one is gone, and is returned then.
+   */
+  claimOutbox(claim: { token: string; max: number; leaseMs: number }): Promise<OutboxRow[]>
+  /** Removes the rows that are still held under `token` and sets their jobs' `publishedAt` to now. */
+  confirmPublished(confirmation: { token: string; rowIds: readonly string[] }): Promise<void>
+  /** Gives rows that are still held under `token` back, to be claimed again after `delayMs`. */
+  returnToOutbox(given: { token: string; rowIds: readonly string[]; delayMs: number }): Promise<void>
+  /**
+   * For a row that the queue will never take: removes it, records the dead letter and fails its job
+   * (`publish_refused`) unless that is held or terminal, in one statement.
+   */
+  refusePublication(refusal: { token: string; rowId: string; body: string; reason: string }): Promise<void>
+}
+
+export interface OutboxRow {
+  rowId: string
+  jobId: string
+  objectKey: string
+  generation: number
+  /** How often the row was claimed, this time included. */
+  tries: number
+}
+
+/** A worker's side: claim, hold, end. */
+export interface Work {
+  /**
+   * Claims a QUEUED job that is due, or a RUNNING one whose lease ran out: RUNNING, fence and attempts one higher, the
+   * lease from now. A job whose budget is spent or whose deadline has passed is failed instead.
+   *
+   * `owner` is one process, which never claims a job that it is running: a job that it holds already is one whose claim
+   * it never heard the answer of, and is claimed again at once, charging nothing more.
+   */
+  claim(claim: { jobId: string; owner: string; leaseMs: number; budget: number }): Promise<ClaimOutcome>
+  /** Extends the lease from now; false when the fence is no longer this attempt's. */
+  heartbeat(heartbeat: { jobId: string; fence: number; leaseMs: number }): Promise<boolean>
+  /**
+   * The one statement that ends a job, with everything that the end owes: outputs, marker, event, dead letter. False
+   * when the row was no longer the caller's to end; nothing was written then.
+   */
+  end(end: JobEnd): Promise<boolean>
+  /**
+   * Puts the held job back to QUEUED, to be claimed after `delayMs`, with its fence one higher. `charged: false` gives
+   * the attempt back to the budget. False when the fence is no longer this attempt's.
+   */
+  putBack(given: {
+    jobId: string
+    fence: number
+    charged: boolean
+    delayMs: number
+    error: JobError | null
+  }): Promise<boolean>
+}
+
+export type ClaimOutcome =
+  | { kind: 'claimed'; fence: number; attempt: number; job: Job }
+  /** Not due yet, or held by another worker. */
+  | { kind: 'not_yet'; retryInMs: number }
+  /** Terminal, now or before. */
+  | { kind: 'finished' }
+  | { kind: 'unknown' }
+
+export interface JobEnd {
+  jobId: string
+  /**
+   * Who ends it. `holder`: the attempt of this fence. `sweep`: anybody who read the job at this fence, and only while no
+   * live lease holds it. `owner`: the client, whatever the job is doing.
+   */
+  by: { kind: 'holder'; fence: number } | { kind: 'sweep'; fence: number } | { kind: 'owner' }
+  end:
+    | { status: 'SUCCEEDED'; outputs: Output[]; warnings: ImageWarning[] }
+    | { status: 'FAILED'; error: JobError }
+  /** To be recorded together with the end. */
+  deadLetter?: DeadLetter
+}
+
+export interface DeadLetter {
+  /** The broker's id of the message; null where no message was involved. One record a message. */
+  messageId: string | null
+  body: string | null
+  reason: string
+  receiveCount: number
+}
+
+/** What the reconciler asks for. Each acts on at most `max` jobs and returns the ids of those it acted on. */
+export interface Sweeps {
+  /**
+   * QUEUED jobs, begun before or not, that have no outbox row and nothing heard of for `ageMs` (doubling with each
+   * re-publication of the same job), where the queue has moved past them or `queueEmpty` → a new outbox row each.
+   * Moved past: a job of the same tenant that was published at least `evidenceMs` later was claimed since; any
+   * tenant's where that tenant has published none later.
+   */
+  republishLost(sweep: {
+    ageMs: number
+    evidenceMs: number
+    queueEmpty: boolean
+    max: number
+  }): Promise<string[]>
+  /**
+   * RUNNING jobs whose lease ran out more than `graceMs` ago → QUEUED with an outbox row, their fence one higher, or
+   * failed (`attempts_exhausted`) when the budget is spent.
+   */
+  rescue(sweep: { graceMs: number; budget: number; max: number }): Promise<string[]>
+  /** QUEUED jobs past their deadline → failed (`expired`). */
+  expire(sweep: { max: number }): Promise<string[]>
+  /**
+   * Takes in one message of the dead-letter queue. The record and its effect on the job are one transaction; a message
+   * that is recorded already changes nothing and is answered as it was then. `hold`: a live lease holds the job; look
+   * at the message again after `retryInMs`.
+   */
+  takeDeadLetter(
+    letter: DeadLetter & {
+      messageId: string
+      jobId: string | null
+      generation: number | null
+      budget: number
+    },
+  ): Promise<DeadLetterVerdict>
+  /** Records a message of the jobs' queue that no version here can read, before it is deleted. */
+  parkMessage(letter: DeadLetter & { messageId: string }): Promise<void>
+  /** Makes a tombstone of a job, ending it first (`deleted`) if it was not terminal. False when there is no such job. */
+  bury(jobId: string): Promise<boolean>
+  /** Finished jobs older than `ageMs` → tombstones. */
+  buryFinished(sweep: { ageMs: number; max: number }): Promise<string[]>
+  /** Tombstones whose objects are not yet known to be gone. */
+  tombstonesWithObjects(sweep: { max: number }): Promise<string[]>
+  /** Notes that the tombstones' objects are gone. */
+  confirmObjectsGone(jobIds: readonly string[]): Promise<void>
+  /** Tombstones older than `ageMs`, to be forgotten. */
+  oldTombstones(sweep: { ageMs: number; max: number }): Promise<string[]>
+  /** Deletes tombstones with their events, markers and idempotency records. */
+  forget(jobIds: readonly string[]): Promise<void>
+  /** Deletes reservations whose upload died more than `ageMs` ago. */
+  forgetReservations(sweep: { ageMs: number }): Promise<void>
+  /** Those of the ids that have a row. */
+  existing(jobIds: readonly string[]): Promise<string[]>
+}
+
+export type DeadLetterVerdict =
+  /** The job had finished: it was no dead letter. */
+  | { kind: 'false_quarantine' }
+  /** Of a generation that an operator's retry has replaced. */
+  | { kind: 'superseded' }
+  | { kind: 'republished' }
+  | { kind: 'failed' }
+  | { kind: 'no_such_job' }
+  | { kind: 'hold'; retryInMs: number }
