@@ -1,0 +1,53 @@
+import { Kysely, PostgresDialect, type PostgresPool, type PostgresPoolClient } from 'kysely'
+import pg from 'pg'
+import type { Database } from './schema.ts'
+
+export interface DatabaseOptions {
+  /** Connections at most. */
+  max: number
+  /** The deadline of one statement, and of getting a connection. */
+  callMs: number
+  /** Shown in `pg_stat_activity`. */
+  application: string
+}
+
+/** Opens a pool; connects when first asked. Errors of idle connections are swallowed: the next call sees its own. */
+export function openDatabase(url: string, { max, callMs, application }: DatabaseOptions): Kysely<Database> {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max,
+    connectionTimeoutMillis: callMs,
+    // The server gives up a little before the client, so that a slow statement ends on both sides.
+    statement_timeout: Math.max(1, callMs - 250),
+    query_timeout: callMs,
+    idle_in_transaction_session_timeout: callMs * 2,
+    keepAlive: true,
+    application_name: application,
+  })
+  pool.on('error', () => {})
+  return new Kysely<Database>({ dialect: new PostgresDialect({ pool: distrustful(pool) }) })
+}
+
+/**
+ * A pool that gives a connection up once a statement on it failed without an answer of the server. After a client-side
+ * timeout the answer may still come, and the next user of the connection would take it for its own.
+ */
+function distrustful(pool: pg.Pool): PostgresPool {
+  return {
+    options: pool.options,
+    end: () => pool.end(),
+    async connect() {
+      const client = await pool.connect()
+      let broken = false
+      const query = async (sql: string, parameters: readonly unknown[]) => {
+        try {
+          return await client.query(sql, parameters as unknown[])
+        } catch (error) {
+          if (!(error instanceof pg.DatabaseError)) broken = true
+          throw error
+        }
+      }
+      return { query: query as unknown as PostgresPoolClient['query'], release: () => client.release(broken) }
+    },
+  }
+}

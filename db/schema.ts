@@ -1,0 +1,127 @@
+import type { ColumnType, Generated } from 'kysely'
+import type { ImageWarning } from '../core/image/warnings.ts'
+import type { JobErrorCode, JobStatus, OriginalFacts, Output } from '../core/job.ts'
+
+/** The tables as the migrations made them. A `bigint` is read as text: ids are compared, never counted with. */
+export interface Database {
+  jobs: JobsTable
+  outbox: OutboxTable
+  idempotency_records: IdempotencyRecordsTable
+  processed_operations: ProcessedOperationsTable
+  job_events: JobEventsTable
+  dead_letters: DeadLettersTable
+  queue_messages: QueueMessagesTable
+}
+
+export interface JobsTable {
+  job_id: string
+  tenant: string
+  status: JobStatus
+  fence: Generated<number>
+  attempts: Generated<number>
+  generation: Generated<number>
+  run_at: Generated<Date>
+  published_at: Date | null
+  claimed_at: Date | null
+  lease_owner: string | null
+  lease_until: Date | null
+  object_key: string
+  original: Json<OriginalFacts>
+  warnings: Json<ImageWarning[]>
+  outputs: Json<Output[]> | null
+  error_code: JobErrorCode | null
+  error_message: string | null
+  last_error_code: JobErrorCode | null
+  last_error_message: string | null
+  republications: Generated<number>
+  republished_at: Date | null
+  redriven_generation: Generated<number>
+  created_at: Generated<Date>
+  deadline_at: Date
+  finished_at: Date | null
+  deleted_at: Date | null
+  objects_deleted_at: Date | null
+}
+
+export interface OutboxTable {
+  outbox_id: Generated<string>
+  job_id: string
+  claim_token: string | null
+  claimed_until: Date | null
+  tries: Generated<number>
+  created_at: Generated<Date>
+}
+
+export interface IdempotencyRecordsTable {
+  tenant: string
+  key: string
+  token: string
+  lease_until: Date
+  fingerprint: string | null
+  job_id: string | null
+  created_at: Generated<Date>
+}
+
+export interface ProcessedOperationsTable {
+  consumer_name: string
+  operation_id: string
+  job_id: string
+  processed_at: Generated<Date>
+}
+
+export interface JobEventsTable {
+  event_id: Generated<string>
+  job_id: string
+  event: JobEvent
+  at: Generated<Date>
+  fence: number
+  attempts: number
+  detail: Json<object> | null
+}
+
+export type JobEvent =
+  | 'accepted'
+  | 'published'
+  | 'claimed'
+  | 'put_back'
+  | 'rescued'
+  | 'republished'
+  | 'redriven'
+  | 'succeeded'
+  | 'failed'
+  | 'buried'
+
+export interface DeadLettersTable {
+  dead_letter_id: Generated<string>
+  message_id: string | null
+  job_id: string | null
+  generation: number | null
+  body: string | null
+  reason: string
+  receive_count: number
+  verdict: DeadLetterVerdictName
+  recorded_at: Generated<Date>
+}
+
+export type DeadLetterVerdictName =
+  | 'false_quarantine'
+  | 'superseded'
+  | 'republished'
+  | 'failed'
+  | 'no_such_job'
+  | 'unreadable'
+
+export interface QueueMessagesTable {
+  message_id: string
+  queue_name: string
+  body: string
+  attributes: Json<Record<string, string>>
+  visible_at: Generated<Date>
+  receipt_handle: string | null
+  receive_count: Generated<number>
+  received_at: Date | null
+  sent_at: Generated<Date>
+}
+
+/** jsonb: read as what it is, written as text, because pg would send an array as a Postgres array. */
+type Json<T> = ColumnType<T, string, string>
