@@ -1,0 +1,216 @@
+import { availableParallelism } from 'node:os'
+import { z } from 'zod'
+import { DEFAULT_LIMITS, type Limits } from '../core/limits.ts'
+import { brokenTimingRules, DEFAULT_TIMING, type Timing } from '../core/timing.ts'
+
+/** The configuration of a process: its environment, read once and checked as a whole. */
+export interface Config {
+  databaseUrl: string
+  /** null: the queue is a table of the database. */
+  queueUrl: string | null
+  /** null: objects are files below {@link dataDir}. */
+  s3Bucket: string | null
+  /** Set for emulators; the real AWS otherwise. Wins over the host inside a queue's URL. */
+  awsEndpointUrl: string | null
+  dataDir: string
+  host: string
+  port: number
+  logLevel: string
+  limits: Limits
+  concurrency: number
+  budget: number
+  timing: Timing
+}
+
+/** A variable as the README's table shows it. */
+export interface Variable {
+  name: string
+  default: string
+  unit: string
+  meaning: string
+}
+
+/** An environment that no process starts with; its message names the variables. */
+export class ConfigError extends Error {
+  constructor(sentences: readonly string[]) {
+    super(sentences.join(' '))
+    this.name = 'ConfigError'
+  }
+}
+
+/**
+ * Reads the configuration of one app.
+ *
+ * @param env usually `process.env`; a variable that is set to nothing counts as missing
+ * @param defaultPort where the app listens unless `PORT` says otherwise
+ * @throws {ConfigError} naming each variable that is wrong or missing
+ */
+export function readConfig(env: NodeJS.ProcessEnv, defaultPort: number): Config {
+  const set = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''))
+  const parsed = ENVIRONMENT.safeParse(set)
+  if (!parsed.success) {
+    throw new ConfigError(parsed.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}.`))
+  }
+  const values = parsed.data
+  const timing = Object.fromEntries(
+    TIMING_FIELDS.map((field) => [field, (values as Record<string, unknown>)[variableName(field)]]),
+  ) as unknown as Timing
+  const broken = brokenTimingRules(timing)
+  if (broken.length > 0) throw new ConfigError(broken.map((rule) => `The timing breaks a rule: ${rule}.`))
+  return {
+    databaseUrl: values.DATABASE_URL,
+    queueUrl: values.QUEUE_URL ?? null,
+    s3Bucket: values.S3_BUCKET ?? null,
+    awsEndpointUrl: values.AWS_ENDPOINT_URL ?? null,
+    dataDir: values.DATA_DIR,
+    host: values.HOST,
+    port: values.PORT ?? defaultPort,
+    logLevel: values.LOG_LEVEL,
+    limits: {
+      maxBytes: values.MAX_UPLOAD_BYTES,
+      maxPixels: values.MAX_PIXELS,
+      maxFrames: values.MAX_FRAMES,
+      maxAnimatedPixels: values.MAX_ANIMATED_PIXELS,
+    },
+    concurrency: values.CONCURRENCY,
+    budget: values.MAX_ATTEMPTS,
+    timing,
+  }
+}
+
+/** Every variable, in the order of the README's table. */
+export function describeVariables(): Variable[] {
+  return Object.entries(ENVIRONMENT.shape).map(([name, schema]) => {
+    const {
+      default: shown,
+      unit,
+      meaning,
+    } = schema.meta() as { default: string; unit?: string; meaning: string }
+    return { name, default: shown, unit: unit ?? '', meaning }
+  })
+}
+
+/** `heartbeatMs` → `HEARTBEAT_MS`. */
+function variableName(field: string): string {
+  return field.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()
+}
+
+const whole = (least: number, most: number) =>
+  z.coerce
+    .number({ error: () => `has to be a whole number from ${least} to ${most}` })
+    .int({ error: () => `has to be a whole number from ${least} to ${most}` })
+    .min(least, { error: () => `has to be a whole number from ${least} to ${most}` })
+    .max(most, { error: () => `has to be a whole number from ${least} to ${most}` })
+
+const url = (protocol: RegExp, example: string) =>
+  z.url({
+    protocol,
+    error: (issue) => (issue.input === undefined ? 'is missing' : `has to be a URL such as ${example}`),
+  })
+
+const TIMING_FIELDS = Object.keys(DEFAULT_TIMING) as (keyof Timing)[]
+
+const TIMING_MEANING: Record<keyof Timing, string> = {
+  heartbeatMs: 'how often a worker renews what it holds',
+  leaseMs: 'how long a claim holds a job without a heartbeat',
+  visibilitySeconds: 'how long the queue hides a received message; the queue itself has to be set the same',
+  graceMs: 'how long after a lease ran out a redelivery is waited for',
+  republishAgeMs: 'how long a QUEUED job goes without a sign before it may count as lost',
+  evidenceMs: 'how much later another job has to be published and claimed to show that one is lost',
+  attemptMs: 'the longest that one attempt takes',
+  backoffBaseMs: 'the first wait after a failed attempt, at most',
+  backoffCapMs: 'any later wait, at most',
+  pollSeconds: 'how long one receive waits',
+  drainMs: 'how long a stopping worker lets its attempts go on',
+  stopGraceMs: 'what the platform leaves between SIGTERM and SIGKILL',
+  deadlineMs: 'how long a job may wait and be retried',
+  reservationMs: 'how long a dead upload keeps its idempotency key',
+  uploadMs: 'the longest that an upload takes',
+  outboxLeaseMs: 'how long a relay has to send what it claimed',
+  relayPollMs: 'how often the relay looks without being woken',
+  sweepMs: 'how often the reconciler sweeps',
+  callMs: 'the deadline of a call to the database or the queue',
+  storeCallMs: 'the deadline of a call to the object store, body included',
+  resultRetentionMs: 'how long a finished job’s objects are kept',
+  tombstoneRetentionMs: 'how long it answers 410 after that',
+  orphanAgeMs: 'how old an object without a job is when it is swept',
+  queueRetentionMs: 'how long the queue keeps a message',
+  deadLetterRetentionMs: 'how long the dead-letter queue keeps a message',
+}
+
+const timingVariables = Object.fromEntries(
+  TIMING_FIELDS.map((field) => [
+    variableName(field),
+    whole(1, 2_592_000_000)
+      .default(DEFAULT_TIMING[field])
+      .meta({
+        default: String(DEFAULT_TIMING[field]),
+        unit: field.endsWith('Seconds') ? 's' : 'ms',
+        meaning: TIMING_MEANING[field],
+      }),
+  ]),
+)
+
+const ENVIRONMENT = z.object({
+  DATABASE_URL: url(/^postgres(ql)?$/, 'postgres://user:password@host:5432/img42').meta({
+    default: 'embedded with `npm start`, required elsewhere',
+    meaning: 'the Postgres that holds the jobs',
+  }),
+  QUEUE_URL: url(/^https?$/, 'https://sqs.eu-central-1.amazonaws.com/123456789012/img42-jobs')
+    .optional()
+    .meta({
+      default: 'a table of the database',
+      meaning: 'the SQS queue; its redrive policy names the dead-letter queue',
+    }),
+  S3_BUCKET: z
+    .string()
+    .regex(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, { error: () => 'has to be a bucket’s name' })
+    .optional()
+    .meta({ default: 'files below `DATA_DIR`', meaning: 'the S3 bucket for originals and outputs' }),
+  AWS_ENDPOINT_URL: url(/^https?$/, 'http://localhost:4566')
+    .optional()
+    .meta({ default: 'AWS', meaning: 'an emulator of SQS and S3; wins over the host in `QUEUE_URL`' }),
+  DATA_DIR: z
+    .string()
+    .default('.img42')
+    .meta({ default: '`.img42`', meaning: 'where the embedded default keeps everything' }),
+  HOST: z
+    .string()
+    .default('127.0.0.1')
+    .meta({ default: '127.0.0.1', meaning: 'the address that is listened on' }),
+  PORT: whole(0, 65_535).optional().meta({
+    default: '8080 (worker 8081, reconciler 8082)',
+    meaning: 'where the app answers; 0 for any free port',
+  }),
+  LOG_LEVEL: z
+    .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal'], {
+      error: () => 'has to be one of trace, debug, info, warn, error and fatal',
+    })
+    .default('info')
+    .meta({ default: 'info', meaning: 'the least level that is logged' }),
+  MAX_UPLOAD_BYTES: whole(1, 5_000_000_000)
+    .default(DEFAULT_LIMITS.maxBytes)
+    .meta({ default: String(DEFAULT_LIMITS.maxBytes), unit: 'bytes', meaning: 'the largest original' }),
+  MAX_PIXELS: whole(1, 1_000_000_000)
+    .default(DEFAULT_LIMITS.maxPixels)
+    .meta({
+      default: String(DEFAULT_LIMITS.maxPixels),
+      unit: 'pixels',
+      meaning: 'the largest image, of one frame',
+    }),
+  MAX_FRAMES: whole(1, 100_000)
+    .default(DEFAULT_LIMITS.maxFrames)
+    .meta({ default: String(DEFAULT_LIMITS.maxFrames), unit: 'frames', meaning: 'the longest animation' }),
+  MAX_ANIMATED_PIXELS: whole(1, 10_000_000_000)
+    .default(DEFAULT_LIMITS.maxAnimatedPixels)
+    .meta({
+      default: String(DEFAULT_LIMITS.maxAnimatedPixels),
+      unit: 'pixels',
+      meaning: 'the largest animation, over all of its frames',
+    }),
+  CONCURRENCY: whole(1, 256)
+    .default(availableParallelism())
+    .meta({ default: 'the number of cores', meaning: 'how many images one worker renders at once' }),
+  MAX_ATTEMPTS: whole(1, 100).default(5).meta({ default: '5', meaning: 'a job’s budget of attempts' }),
+  ...timingVariables,
+})

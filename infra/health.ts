@@ -1,0 +1,55 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+export interface Health {
+  /** Alive: the process does its work. Not that a port answers: a stuck loop has one too. */
+  alive(): boolean
+  /** Ready: what it depends on answers. Rejects with why not. */
+  ready(): Promise<void>
+}
+
+/** Serves `/healthz` and `/readyz` for an app that has no HTTP of its own. */
+export async function serveHealth(
+  host: string,
+  port: number,
+  health: Health,
+): Promise<{ port: number; close(): void }> {
+  const server = createServer(async (request, response) => {
+    const answer = (status: number, body: object) => {
+      response.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' })
+      response.end(JSON.stringify(body))
+    }
+    if (request.url === '/healthz') {
+      const alive = health.alive()
+      answer(alive ? 200 : 503, { status: alive ? 'alive' : 'stuck' })
+    } else if (request.url === '/readyz') {
+      await health.ready().then(
+        () => answer(200, { status: 'ready' }),
+        (error: Error) => answer(503, { status: 'not ready', reason: error.message }),
+      )
+    } else {
+      answer(404, { status: 'not found' })
+    }
+  })
+  await listen(server, host, port)
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: () => {
+      server.close()
+      server.closeAllConnections()
+    },
+  }
+}
+
+/** Resolves when the server listens; rejects with a sentence when the port is taken. */
+export function listen(server: Server, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const taken = error.code === 'EADDRINUSE'
+      reject(
+        taken ? new Error(`port ${port} of ${host} is taken: set PORT to another`, { cause: error }) : error,
+      )
+    })
+    server.listen(port, host, resolve)
+  })
+}

@@ -1,0 +1,66 @@
+import type { Logger } from 'pino'
+import { type Config, ConfigError, readConfig } from './config.ts'
+import { createLog } from './log.ts'
+
+export interface App {
+  name: string
+  defaultPort: number
+  /** Starts everything and resolves once the app serves; `port` is where it answers. */
+  start(config: Config, log: Logger): Promise<{ port: number; stop(): Promise<void> }>
+}
+
+/**
+ * Runs an app as this process: reads the configuration, starts, tells a parent (`{ listening: port }` over IPC), and
+ * stops in order on SIGTERM, SIGINT, or when the parent is gone. What cannot be started ends with one sentence and
+ * exit code 1; what nobody caught is logged and ends the process, because its state is unknown from then on.
+ */
+export async function runApp({ name, defaultPort, start }: App): Promise<void> {
+  let config: Config
+  try {
+    config = readConfig(process.env, defaultPort)
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    console.error(`img42 ${name}: ${error.message}`)
+    process.exit(1)
+  }
+  const log = createLog(name, config.logLevel)
+  const die = (error: unknown) => {
+    log.fatal({ err: error }, 'unexpected error')
+    process.exit(1)
+  }
+  process.on('uncaughtException', die)
+  process.on('unhandledRejection', die)
+
+  let orphaned = false
+  process.on('disconnect', () => {
+    orphaned = true
+  })
+  let running: Awaited<ReturnType<App['start']>>
+  try {
+    running = await start(config, log)
+  } catch (error) {
+    log.fatal({ err: error }, 'could not start')
+    console.error(`img42 ${name}: could not start: ${(error as Error).message}`)
+    process.exit(1)
+  }
+  log.info({ port: running.port }, 'started')
+  if (process.connected) process.send?.({ listening: running.port })
+
+  let stopping = false
+  const stop = async (why: string) => {
+    if (stopping) return
+    stopping = true
+    log.info({ why }, 'stopping')
+    try {
+      await running.stop()
+      log.info('stopped')
+    } catch (error) {
+      die(error)
+    }
+    process.exit(0)
+  }
+  process.on('SIGTERM', () => stop('SIGTERM'))
+  process.on('SIGINT', () => stop('SIGINT'))
+  process.on('disconnect', () => stop('parent gone'))
+  if (orphaned) await stop('parent gone')
+}
