@@ -1,0 +1,219 @@
+/**
+ * `npm start`: the whole of img42 on one machine, with a Postgres of its own, until Ctrl-C.
+ *
+ * `--once` ends after the sample image's story, with exit code 0 if it succeeded. `--emulate-aws` puts SQS and S3 in
+ * the place of the queue's table and the files. The variables of the README's table apply; with `DATABASE_URL`, no
+ * Postgres is started.
+ */
+import { mkdirSync } from 'node:fs'
+import { createServer } from 'node:http'
+import path from 'node:path'
+import { styleText } from 'node:util'
+import { migrateToLatest } from '../../db/migrate.ts'
+import { type Config, ConfigError, readConfig } from '../config.ts'
+import { listen } from '../health.ts'
+import { startApp } from './children.ts'
+import { holdLock, LockHeldError } from './lock.ts'
+import { startPostgres } from './postgres.ts'
+import { tellStory } from './story.ts'
+
+const ROOT = path.dirname(path.dirname(import.meta.dirname))
+const STORY_MS = 60_000
+
+const { once, emulateAws } = readArguments(process.argv.slice(2))
+const config = readEnvironment(emulateAws)
+const dataDir = path.resolve(config.dataDir)
+
+/** What was started, to be stopped the other way round. */
+const started: { name: string; stop(): Promise<void> | void }[] = []
+let stopping: Promise<void> | null = null
+
+// The terminal may go away before this process does, and a line that nobody reads is no reason to end.
+process.stdout.on('error', () => {})
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  process.on(signal, () => {
+    if (!stopping) note('stopping …')
+    stop(0)
+  })
+}
+// On an old Node, infra/run.mjs starts this process, and may be killed.
+process.on('disconnect', () => stop(0))
+process.on('uncaughtException', fail)
+process.on('unhandledRejection', fail)
+
+try {
+  await start()
+} catch (error) {
+  fail(error)
+}
+
+async function start(): Promise<void> {
+  lockDataDir()
+  await checkPort(config)
+  say(styleText('bold', 'img42'))
+  const { databaseUrl, place } = await startDatabase()
+  const env = {
+    ...process.env,
+    ...(await emulation()),
+    DATABASE_URL: databaseUrl,
+    DATA_DIR: dataDir,
+  }
+  // The API is stopped first: whatever it has accepted finds the others still at work.
+  const [, , port] = await Promise.all([
+    startChild('reconciler', { ...env, PORT: '0' }),
+    startChild('worker', { ...env, PORT: '0' }),
+    startChild('api', { ...env, PORT: String(config.port) }),
+  ])
+  const apiUrl = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`
+  introduce(apiUrl, place)
+
+  const succeeded = await tellStory({ apiUrl, databaseUrl, patienceMs: STORY_MS, say: sayWhileUp })
+  if (once) return stop(succeeded ? 0 : 1)
+  say('')
+  say(styleText('dim', 'Ctrl-C stops it.'))
+}
+
+async function startDatabase(): Promise<{ databaseUrl: string; place: string }> {
+  if (process.env.DATABASE_URL) {
+    await migrateToLatest(process.env.DATABASE_URL)
+    return { databaseUrl: process.env.DATABASE_URL, place: 'the Postgres of DATABASE_URL' }
+  }
+  const postgres = await startPostgres({ dataDir, log: note })
+  keep('Postgres', postgres)
+  postgres.gone.then(() => fail(new Error('Postgres is gone, and its guardian with it.')))
+  // The emulator forgets, so a database that remembered would speak of objects that are not there.
+  const databaseUrl = emulateAws ? await postgres.emptyDatabase('img42_emulated_aws') : postgres.url
+  await migrateToLatest(databaseUrl)
+  return { databaseUrl, place: `Postgres, in ${shown(postgres.folder)}` }
+}
+
+/** The variables that make the apps use emulated SQS and S3, if they are to. */
+async function emulation(): Promise<Record<string, string>> {
+  if (!emulateAws) return {}
+  const { startEmulator } = await import('./emulator.ts')
+  const emulator = await startEmulator(config.timing)
+  keep('emulator', emulator)
+  return emulator.env
+}
+
+function startChild(name: string, env: NodeJS.ProcessEnv): Promise<number> {
+  const app = startApp({
+    name,
+    entry: path.join(ROOT, 'apps', name, 'main.ts'),
+    env,
+    logFile: path.join(dataDir, 'logs', `${name}.log`),
+    stopGraceMs: config.timing.stopGraceMs,
+    log: note,
+  })
+  keep(name, app)
+  return app.listening
+}
+
+function introduce(apiUrl: string, database: string): void {
+  const parts = {
+    api: apiUrl,
+    database,
+    queue: emulateAws ? 'SQS, emulated' : (config.queueUrl ?? 'a table of the database'),
+    objects: emulateAws ? 'S3, emulated' : (config.s3Bucket ?? `files, in ${shown(dataDir)}`),
+    logs: shown(path.join(dataDir, 'logs')),
+  }
+  for (const [part, place] of Object.entries(parts)) {
+    say(`  ${styleText('dim', part.padEnd(8))}  ${place}`)
+  }
+  say('')
+}
+
+function lockDataDir(): void {
+  mkdirSync(dataDir, { recursive: true })
+  try {
+    const lock = holdLock(path.join(dataDir, 'lock'))
+    keep('lock', { stop: lock.release })
+  } catch (error) {
+    if (!(error instanceof LockHeldError)) throw error
+    const holder = error.pid === null ? 'another process' : `process ${error.pid}`
+    throw new Error(
+      `${shown(dataDir)} is in use by ${holder}. Stop that one, or set DATA_DIR to another folder.`,
+    )
+  }
+}
+
+/** Asked before anything is started, so that a taken port is said at once. */
+async function checkPort({ host, port }: Config): Promise<void> {
+  const server = createServer()
+  await listen(server, host, port)
+  await new Promise((resolve) => server.close(resolve))
+}
+
+function keep(name: string, { stop }: { stop(): Promise<void> | void }): void {
+  started.push({ name, stop })
+}
+
+function stop(exitCode: number): Promise<void> {
+  stopping ??= (async () => {
+    for (const { name, stop } of started.reverse()) {
+      try {
+        await stop()
+      } catch (error) {
+        note(`${name} did not stop in order: ${(error as Error).message}`)
+      }
+    }
+    process.exit(exitCode)
+  })()
+  return stopping
+}
+
+function fail(error: unknown): void {
+  if (stopping) return
+  console.error(`img42: ${error instanceof Error ? error.message : error}`)
+  stop(1)
+}
+
+function readArguments(args: readonly string[]): { once: boolean; emulateAws: boolean } {
+  const unknown = args.filter((arg) => arg !== '--once' && arg !== '--emulate-aws')
+  if (unknown.length > 0) {
+    refuse(`unknown argument ${unknown.join(' ')}. There are --once and --emulate-aws.`)
+  }
+  return { once: args.includes('--once'), emulateAws: args.includes('--emulate-aws') }
+}
+
+function readEnvironment(emulateAws: boolean): Config {
+  const clash = ['DATABASE_URL', 'QUEUE_URL', 'S3_BUCKET', 'AWS_ENDPOINT_URL'].filter(
+    (name) => process.env[name],
+  )
+  if (emulateAws && clash.length > 0) {
+    refuse(`--emulate-aws brings a database, a queue and a store of its own: unset ${clash.join(', ')}.`)
+  }
+  try {
+    return readConfig(
+      { ...process.env, DATABASE_URL: process.env.DATABASE_URL || 'postgres://embedded' },
+      8080,
+    )
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    console.error(`img42: ${error.message}`)
+    return process.exit(1)
+  }
+}
+
+function refuse(sentence: string): never {
+  console.error(`img42: ${sentence}`)
+  process.exit(2)
+}
+
+function say(line: string): void {
+  console.log(line)
+}
+
+/** What the story still sees while everything is being stopped is no news. */
+function sayWhileUp(line: string): void {
+  if (!stopping) say(line)
+}
+
+function note(sentence: string): void {
+  say(styleText('dim', `  ${sentence}`))
+}
+
+function shown(folder: string): string {
+  const relative = path.relative(process.cwd(), folder)
+  return relative.startsWith('..') ? folder : relative || '.'
+}
