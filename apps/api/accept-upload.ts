@@ -1,0 +1,130 @@
+import { DependencyError } from '../../core/errors.ts'
+import type { Inspector } from '../../core/image/inspector.ts'
+import type { ImageWarning } from '../../core/image/warnings.ts'
+import type { Job } from '../../core/job.ts'
+import type { Limits } from '../../core/limits.ts'
+import type { Clock } from '../../core/ports/clock.ts'
+import type { Admission, Jobs } from '../../core/ports/jobs.ts'
+import type { ObjectStore } from '../../core/ports/object-store.ts'
+import type { Random } from '../../core/ports/random.ts'
+import type { Timing } from '../../core/timing.ts'
+import { admit } from './admit.ts'
+import { refusalOfType } from './declared-type.ts'
+import { fingerprint } from './fingerprint.ts'
+import { EMPTY_BODY, type Refusal, stoppedBy, tooLarge, UploadAborted, UploadRefused } from './refusal.ts'
+import { ReservationLost } from './reservation.ts'
+import { openIntake } from './upload-intake.ts'
+
+export interface UploadPorts {
+  jobs: Admission & Pick<Jobs, 'find'>
+  objectStore: Pick<ObjectStore, 'put' | 'delete'>
+  clock: Clock
+  random: Random
+  createInspector: (limits: Limits) => Inspector
+  /** Told of each commit, so that the relay need not wait for its next look. May be lost; must not throw. */
+  onAccepted: (jobId: string) => void
+}
+
+export interface UploadSettings {
+  limits: Limits
+  timing: Timing
+  /** The longest wait for a client's next bytes, in milliseconds. */
+  idleMs: number
+}
+
+export interface Upload {
+  tenant: string
+  /** The idempotency key; null for none. */
+  key: string | null
+  /** See {@link declaredType}. */
+  declaredType: string | null
+  /** The body's length, where the request says it. */
+  bytes: number | null
+  /** Read once, and not begun before the upload is known to be worth it. What it throws means that the client is gone. */
+  body: AsyncIterable<Uint8Array>
+}
+
+export type UploadOutcome =
+  /** Committed: a new job. */
+  | { kind: 'accepted'; jobId: string; warnings: ImageWarning[] }
+  /** The key's job, as it stands now. */
+  | { kind: 'replayed'; job: Job }
+  /** Another upload holds the key. */
+  | { kind: 'in_progress'; retryInMs: number }
+  /** The key stands for another request. */
+  | { kind: 'key_conflict' }
+  | { kind: 'refused'; refusal: Refusal }
+  /** A dependency failed. `jobId` names a job that may have been accepted all the same; null where none was. */
+  | { kind: 'unavailable'; jobId: string | null; error: Error }
+  /** The client is gone, or `signal` aborted. */
+  | { kind: 'aborted' }
+
+/**
+ * Takes an upload in: reserve the key, store the original, commit the job. Nothing is answered `accepted` before the
+ * commit, and nothing is committed before the store has the object. What did not come to a commit leaves no job, frees
+ * its key, and deletes its object, except where the commit's outcome stays unknown: the orphan sweep decides that
+ * later. Killed at any point it leaves at most a reservation that runs out and an object without a job.
+ *
+ * @param signal ends it where it is; ignored from the commit on
+ */
+export async function acceptUpload(
+  ports: UploadPorts,
+  settings: UploadSettings,
+  upload: Upload,
+  signal: AbortSignal,
+): Promise<UploadOutcome> {
+  const refusal = refusalByHeaders(settings.limits, upload)
+  if (refusal) return { kind: 'refused', refusal }
+  try {
+    if (upload.key === null) return await admit(ports, settings, upload, null, signal)
+    const { tenant, key } = upload
+    const reservation = { tenant, key, token: Buffer.from(ports.random.bytes(16)).toString('hex') }
+    const reserved = await ports.jobs.reserve({ ...reservation, leaseMs: settings.timing.reservationMs })
+    switch (reserved.kind) {
+      case 'reserved':
+        return await admit(ports, settings, upload, reservation, signal)
+      case 'in_progress':
+        return reserved
+      case 'accepted':
+        return await replay(ports, settings, upload, reserved, signal)
+    }
+  } catch (error) {
+    if (error instanceof UploadRefused) return { kind: 'refused', refusal: error.refusal }
+    if (error instanceof UploadAborted) return { kind: 'aborted' }
+    if (error instanceof DependencyError) return { kind: 'unavailable', jobId: null, error }
+    // The other upload has the key now and may be done with it at any time.
+    if (error instanceof ReservationLost) return { kind: 'in_progress', retryInMs: 1_000 }
+    throw error
+  }
+}
+
+/** What can be said before a byte was read; a client that waits for `100 Continue` need not send the body then. */
+function refusalByHeaders({ maxBytes }: Limits, { declaredType, bytes }: Upload): Refusal | null {
+  if (bytes === 0) return EMPTY_BODY
+  if (bytes !== null && bytes > maxBytes) return tooLarge(maxBytes, bytes)
+  return refusalOfType(declaredType)
+}
+
+/** The key has a job: reads the body for its hash alone, and compares. */
+async function replay(
+  { jobs, clock }: UploadPorts,
+  settings: UploadSettings,
+  { body, declaredType }: Upload,
+  known: { jobId: string; fingerprint: string },
+  signal: AbortSignal,
+): Promise<UploadOutcome> {
+  const stop = stoppedBy(signal)
+  const intake = openIntake(clock, settings, body, () => {}, stop)
+  try {
+    for await (const _ of intake.chunks);
+  } finally {
+    intake.close()
+  }
+  const { sha256, bytes } = intake.sum()
+  if (bytes === 0) throw new UploadRefused(EMPTY_BODY)
+  if (fingerprint({ declaredType, sha256 }) !== known.fingerprint) return { kind: 'key_conflict' }
+  const job = await jobs.find(known.jobId)
+  // Forgotten a moment ago, and the key with it.
+  if (!job) return { kind: 'in_progress', retryInMs: 1_000 }
+  return { kind: 'replayed', job }
+}

@@ -1,0 +1,46 @@
+import type { RequestHandler } from 'express'
+import type { Clock } from '../../core/ports/clock.ts'
+import type { Random } from '../../core/ports/random.ts'
+import type { Log } from '../../infra/log.ts'
+
+/**
+ * Gives each request an id, the client's own where it sent a sane one, and logs its end. Routes stand in the log, not
+ * URLs.
+ */
+export function logRequests({
+  log,
+  clock,
+  random,
+}: {
+  log: Log
+  clock: Clock
+  random: Random
+}): RequestHandler {
+  return (request, response, next) => {
+    const startedAt = clock.now()
+    const given = request.get('X-Request-Id')
+    const requestId = given && SANE.test(given) ? given : Buffer.from(random.bytes(12)).toString('hex')
+    response.locals.requestId = requestId
+    response.set('X-Request-Id', requestId)
+    response.once('close', () => {
+      const route: string | undefined = request.route?.path
+      // Probes come every few seconds for ever.
+      const level = route === '/healthz' || route === '/readyz' ? 'debug' : 'info'
+      log[level](
+        {
+          method: request.method,
+          route: route ?? null,
+          status: response.headersSent ? response.statusCode : null,
+          complete: response.writableFinished,
+          ms: clock.now() - startedAt,
+          request_id: requestId,
+          job_id: response.locals.jobId,
+        },
+        'request',
+      )
+    })
+    next()
+  }
+}
+
+const SANE = /^[\w.-]{1,64}$/

@@ -1,0 +1,84 @@
+import { startLoop } from '../../core/loop.ts'
+import { openDatabase } from '../../db/connect.ts'
+import { createPostgresJobs } from '../../db/jobs/postgres-jobs.ts'
+import { listenForOutbox } from '../../db/outbox-notifications.ts'
+import { serveHealth } from '../../infra/health.ts'
+import { openObjectStore } from '../../infra/object-store.ts'
+import { runApp } from '../../infra/process.ts'
+import { openQueues } from '../../infra/queues.ts'
+import { systemClock as clock } from '../../infra/system-clock.ts'
+import { systemRandom as random } from '../../infra/system-random.ts'
+import { sweepDeadLetters } from './dead-letters.ts'
+import { watchForEmptyQueue } from './empty-queue.ts'
+import { RELAY_ROWS, relayTurn } from './relay.ts'
+import { createOrphanSweep, sweepRetention } from './retention.ts'
+import { sweepJobs } from './sweeps.ts'
+
+/** A loop that has not ended a turn for this long is stuck: the longest call's deadline, and then some. */
+const STUCK_MS = 5 * 60_000
+
+await runApp({
+  name: 'reconciler',
+  defaultPort: 8082,
+  async start(config, log) {
+    const { timing, budget, host, port } = config
+    const db = openDatabase(config.databaseUrl, {
+      max: 5,
+      callMs: timing.callMs,
+      application: 'img42-reconciler',
+    })
+    const jobs = createPostgresJobs(db)
+    const queues = await openQueues(config, db)
+    const objectStore = await openObjectStore(config)
+    const sweepOrphans = createOrphanSweep({ jobs, objectStore, clock, timing })
+    const queueIsEmpty = watchForEmptyQueue(queues.jobs, clock, timing)
+
+    const stop = new AbortController()
+    const lastTurns = new Map<string, number>()
+    const loop = (name: string, everyMs: number, turn: () => Promise<boolean>) => {
+      lastTurns.set(name, clock.now())
+      return startLoop(clock, stop.signal, {
+        turn,
+        everyMs,
+        onError: (err) => log.warn({ loop: name, err }, 'turn failed'),
+        onTurn: () => lastTurns.set(name, clock.now()),
+      })
+    }
+
+    const relay = loop('relay', timing.relayPollMs, async () => {
+      const rows = await relayTurn({ jobs, queue: queues.jobs, clock, random, timing, log })
+      return rows === RELAY_ROWS
+    })
+    const sweeps = [
+      loop('jobs', timing.sweepMs, async () => {
+        await sweepJobs({ jobs, timing, budget, queueIsEmpty, log })
+        return false
+      }),
+      loop('dead letters', timing.sweepMs, async () => {
+        const letters = { jobs, deadLetters: queues.deadLetters, clock, timing, budget, log }
+        return (await sweepDeadLetters(letters)) > 0
+      }),
+      loop('retention', timing.sweepMs, async () => {
+        await sweepRetention({ jobs, objectStore, clock, timing })
+        return false
+      }),
+      loop('orphans', timing.orphanAgeMs / 24, sweepOrphans),
+    ]
+    const notifications = listenForOutbox(config.databaseUrl, relay.wake)
+
+    const health = await serveHealth(host, port, {
+      alive: () => [...lastTurns].every(([name, at]) => name === 'orphans' || clock.now() - at < STUCK_MS),
+      ready: () => jobs.ping(),
+    })
+    return {
+      port: health.port,
+      async stop() {
+        stop.abort()
+        await notifications.close()
+        await Promise.all([relay, ...sweeps].map(({ ended }) => ended))
+        health.close()
+        await db.destroy()
+      },
+    }
+  },
+})

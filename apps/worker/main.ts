@@ -1,0 +1,63 @@
+import { hostname } from 'node:os'
+import { withDeadline } from '../../core/deadline.ts'
+import { openDatabase } from '../../db/connect.ts'
+import { createPostgresJobs } from '../../db/jobs/postgres-jobs.ts'
+import { serveHealth } from '../../infra/health.ts'
+import { openObjectStore } from '../../infra/object-store.ts'
+import { runApp } from '../../infra/process.ts'
+import { openQueues } from '../../infra/queues.ts'
+import { systemClock as clock } from '../../infra/system-clock.ts'
+import { systemRandom as random } from '../../infra/system-random.ts'
+import { startConsumer } from './consumer.ts'
+import { createGate } from './gate.ts'
+import { createProbe } from './probe.ts'
+import { openRenderer } from './renderer/pool.ts'
+
+await runApp({
+  name: 'worker',
+  defaultPort: 8081,
+  async start(config, log) {
+    const { timing, budget, concurrency, limits, host, port } = config
+    const db = openDatabase(config.databaseUrl, {
+      // An attempt asks for one connection at a time; its heartbeat may ask for another meanwhile.
+      max: 2 * concurrency + 1,
+      callMs: timing.callMs,
+      application: 'img42-worker',
+    })
+    const jobs = createPostgresJobs(db)
+    const { jobs: queue } = await openQueues(config, db)
+    const objectStore = await openObjectStore(config)
+    const renderer = await openRenderer({ concurrency, limits })
+    const probe = createProbe({ jobs, queue, objectStore, clock, timing })
+    const owner = `${hostname()}/${process.pid}/${Buffer.from(random.bytes(6)).toString('hex')}`
+
+    let lastTurn = clock.now()
+    const turned = () => {
+      lastTurn = clock.now()
+    }
+    // While the gate is shut nothing is received, and probing is the work.
+    const gate = createGate({
+      probe: (dependency) => probe(dependency).finally(turned),
+      ...{ clock, random, timing, log },
+    })
+    const consumer = startConsumer({
+      ...{ jobs, queue, objectStore, renderer, clock, random, timing, budget, gate, log, owner, concurrency },
+      onTurn: turned,
+    })
+
+    const health = await serveHealth(host, port, {
+      alive: () => clock.now() - lastTurn < timing.attemptMs + timing.pollSeconds * 1_000 + timing.callMs,
+      ready: () => withDeadline(clock, timing.callMs, undefined, () => probe('database')),
+    })
+    return {
+      port: health.port,
+      async stop() {
+        consumer.drain()
+        await consumer.ended
+        health.close()
+        await renderer.close()
+        await db.destroy()
+      },
+    }
+  },
+})

@@ -1,0 +1,136 @@
+import type { Limits } from '../../../core/limits.ts'
+import type { Renderer } from '../../../core/ports/renderer.ts'
+import { type ProcessEnd, type RenderProcess, startRenderProcess } from './render-process.ts'
+
+export interface RendererOptions {
+  /** Images at once, each in a process of its own. */
+  concurrency: number
+  limits: Limits
+  /**
+   * The resident memory beyond which a rendering process is killed. Defaults to 1.5 GB: of the largest images within
+   * the default limits, most take up to 1.1 GB; an AVIF of 10 bits and full chroma takes 24 bytes a pixel.
+   */
+  memoryBytes?: number
+  /** Told of each rendering process that ended, whether on purpose (`killedFor`) or not. */
+  onProcessEnd?: (end: ProcessEnd) => void
+}
+
+export interface ProcessRenderer extends Renderer {
+  /** Ends all rendering processes and resolves when they are gone. Jobs that still run or wait reject. */
+  close(): Promise<void>
+}
+
+/**
+ * The {@link Renderer} that decodes in processes of its own, so that nothing which an image does to its decoder reaches
+ * the process that holds leases and credentials. It keeps `concurrency` of them warm: one that crashed, was killed or
+ * has done its share is replaced at once. A job that finds all of them busy waits for the first that is free.
+ *
+ * Resolves when all of them are ready.
+ *
+ * @throws when a rendering process does not start; `onProcessEnd` was told what it wrote to stderr
+ */
+export async function openRenderer(options: RendererOptions): Promise<ProcessRenderer> {
+  const { concurrency, limits, memoryBytes = 1_500_000_000, onProcessEnd } = options
+  const all = new Set<RenderProcess>()
+  const idle: RenderProcess[] = []
+  const queue: PromiseWithResolvers<RenderProcess>[] = []
+  let restart: NodeJS.Timeout | undefined
+  let closed = false
+
+  function start(): RenderProcess {
+    const process = startRenderProcess(memoryBytes)
+    all.add(process)
+    process.ready.then(
+      () => offer(process),
+      () => {},
+    )
+    process.ended.then((end) => {
+      all.delete(process)
+      onProcessEnd?.(end)
+      refill(end.wasReady)
+    })
+    return process
+  }
+
+  /** Starts what is missing; after a pause when the last one died before it could work, as the next one may too. */
+  function refill(atOnce: boolean): void {
+    if (closed || restart) return
+    if (!atOnce) {
+      restart = setTimeout(() => {
+        restart = undefined
+        refill(true)
+      }, RESTART_MS)
+      return
+    }
+    try {
+      while (all.size < concurrency) start()
+    } catch {
+      // The system is out of processes or files. Jobs wait meanwhile, each as long as its attempt may take.
+      refill(false)
+    }
+  }
+
+  /** Gives a process that is free to the job that has waited longest. */
+  function offer(process: RenderProcess): void {
+    if (process.jobs >= MAX_JOBS || process.rssBytes > MAX_IDLE_BYTES) process.kill('worn')
+    if (!process.alive) return
+    const next = queue.shift()
+    if (next) next.resolve(process)
+    else idle.push(process)
+  }
+
+  async function take(signal: AbortSignal): Promise<RenderProcess> {
+    for (let process = idle.pop(); process; process = idle.pop()) if (process.alive) return process
+    const turn = Promise.withResolvers<RenderProcess>()
+    const leave = () => {
+      const place = queue.indexOf(turn)
+      if (place >= 0) queue.splice(place, 1)
+      turn.reject(signal.reason)
+    }
+    signal.addEventListener('abort', leave, { once: true })
+    queue.push(turn)
+    try {
+      return await turn.promise
+    } finally {
+      signal.removeEventListener('abort', leave)
+    }
+  }
+
+  async function close(): Promise<void> {
+    closed = true
+    clearTimeout(restart)
+    for (const turn of queue.splice(0)) turn.reject(new Error('the renderer is closed'))
+    for (const process of all) process.kill('closed')
+    await Promise.all([...all].map(({ ended }) => ended))
+  }
+
+  let engine: string
+  try {
+    const first = Array.from({ length: concurrency }, start)
+    ;[engine] = (await Promise.all(first.map(({ ready }) => ready))) as [string, ...string[]]
+  } catch (error) {
+    await close()
+    throw new Error('a rendering process could not be started', { cause: error })
+  }
+
+  return {
+    engine,
+    async render(source, signal) {
+      signal.throwIfAborted()
+      if (closed) throw new Error('the renderer is closed')
+      const process = await take(signal)
+      try {
+        return await process.render(source, limits, signal)
+      } finally {
+        offer(process)
+      }
+    },
+    close,
+  }
+}
+
+/** How many jobs a process does: what leaks in a decoder does not add up. */
+const MAX_JOBS = 500
+/** What a process may keep between two jobs: fragmentation after a huge image is not to stay for ever. */
+const MAX_IDLE_BYTES = 400_000_000
+const RESTART_MS = 1_000
