@@ -1,0 +1,72 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import path from 'node:path'
+import { createInterface } from 'node:readline'
+
+export type AppName = 'api' | 'worker' | 'reconciler'
+
+/** A line of the app's log. */
+export interface LogLine {
+  msg: string
+  [field: string]: unknown
+}
+
+export interface AppProcess {
+  port: number
+  pid: number
+  /** Everything that it has logged so far. */
+  lines: LogLine[]
+  /** The first line, past or to come, that is as asked; rejects when the process ends without one. */
+  logged(what: (line: LogLine) => boolean): Promise<LogLine>
+  /** SIGKILL: no drain, no last word. Resolves when it is gone. */
+  kill(): Promise<void>
+  /** SIGTERM; resolves with its exit code when it has drained. */
+  stop(): Promise<number | null>
+}
+
+const ROOT = path.resolve(import.meta.dirname, '../..')
+
+/** Starts one app as a process of its own and resolves once it serves. */
+export async function startApp(name: AppName, env: Record<string, string>): Promise<AppProcess> {
+  const child: ChildProcess = fork(path.join(ROOT, 'apps', name, 'main.ts'), {
+    env: { ...process.env, ...env, PORT: '0', LOG_LEVEL: 'info' },
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+  })
+  const exited = once(child, 'exit') as Promise<[number | null, string | null]>
+  const lines: LogLine[] = []
+  const watchers = new Set<(line: LogLine) => void>()
+  createInterface({ input: child.stdout! }).on('line', (text) => {
+    const line = JSON.parse(text) as LogLine
+    lines.push(line)
+    for (const watcher of watchers) watcher(line)
+  })
+  const listening = once(child, 'message') as Promise<[{ listening: number }]>
+  const started = await Promise.race([listening, exited.then(() => null)])
+  if (!started) throw new Error(`${name} did not start: ${JSON.stringify(lines.at(-1))}`)
+
+  return {
+    port: started[0].listening,
+    pid: child.pid!,
+    lines,
+    logged: (what) =>
+      new Promise((resolve, reject) => {
+        const past = lines.find(what)
+        if (past) return resolve(past)
+        const watcher = (line: LogLine) => {
+          if (!what(line)) return
+          watchers.delete(watcher)
+          resolve(line)
+        }
+        watchers.add(watcher)
+        exited.then(() => reject(new Error(`${name} ended without logging it`)))
+      }),
+    async kill() {
+      child.kill('SIGKILL')
+      await exited
+    },
+    async stop() {
+      child.kill('SIGTERM')
+      return (await exited)[0]
+    },
+  }
+}

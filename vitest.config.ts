@@ -1,0 +1,17 @@
+import { availableParallelism } from 'node:os'
+import { defineConfig } from 'vitest/config'
+
+export default defineConfig({
+  test: {
+    include: ['**/*.test.ts'],
+    exclude: ['**/node_modules/**', '.img42/**'],
+    globalSetup: 'test/global-setup.ts',
+    // Processes rather than threads: tests send signals, change folders, and load sharp, which is native.
+    pool: 'forks',
+    maxWorkers: Math.max(2, availableParallelism()),
+    // Nothing waits for these; they only end what hangs.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    teardownTimeout: 60_000,
+  },
+})
