@@ -11,19 +11,26 @@ const RECONNECT_MS = 1_000
  */
 export function createOutboxNotifier(databaseUrl: string): { notify(): void; close(): Promise<void> } {
   const connection = keepConnected(databaseUrl, 'img42-notify', async () => {})
-  let pending: NodeJS.Timeout | null = null
+  let timer: NodeJS.Timeout | null = null
+  let sending = Promise.resolve()
+
+  async function send(): Promise<void> {
+    await connection
+      .client()
+      ?.query(`notify ${CHANNEL}`)
+      .catch(() => {})
+  }
+
   return {
     notify() {
-      pending ??= setTimeout(() => {
-        pending = null
-        connection
-          .client()
-          ?.query(`notify ${CHANNEL}`)
-          .catch(() => {})
+      timer ??= setTimeout(() => {
+        timer = null
+        sending = sending.then(send)
       }, DEBOUNCE_MS)
     },
     async close() {
-      if (pending) clearTimeout(pending)
+      if (timer) clearTimeout(timer)
+      await sending
       await connection.close()
     },
   }

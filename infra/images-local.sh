@@ -113,6 +113,7 @@ make_localstack() {
   image=$(name_of localstack/localstack)
   if is_real "$image"; then return; fi
   mkdir "$work/localstack"
+  cp infra/localstack/constraints.txt "$work/localstack"
   copy_certificates "$work/localstack"
   {
     echo '[global]'

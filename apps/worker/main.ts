@@ -27,7 +27,14 @@ await runApp({
     const jobs = createPostgresJobs(db)
     const { jobs: queue } = await openQueues(config, db)
     const objectStore = await openObjectStore(config)
-    const renderer = await openRenderer({ concurrency, limits })
+    const renderer = await openRenderer({
+      ...{ concurrency, limits },
+      onProcessEnd({ killedFor, ...end }) {
+        // Worn out, closed or abandoned with its attempt: as intended. The rest is an image's doing, or a defect.
+        const intended = killedFor === 'worn' || killedFor === 'closed' || killedFor === 'abandoned'
+        log[intended ? 'info' : 'warn']({ killed_for: killedFor, ...end }, 'rendering process ended')
+      },
+    })
     const probe = createProbe({ jobs, queue, objectStore, clock, timing })
     const owner = `${hostname()}/${process.pid}/${Buffer.from(random.bytes(6)).toString('hex')}`
 

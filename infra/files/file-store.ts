@@ -31,20 +31,30 @@ export async function openFileStore(folder: string): Promise<ObjectStore> {
     throw fileFailure(`opening ${folder}`, error)
   }
 
+  /** Runs one step of a call, its failures translated. */
+  async function attempt<T>(step: string, signal: AbortSignal, run: () => Promise<T>): Promise<T> {
+    try {
+      signal.throwIfAborted()
+      return await run()
+    } catch (error) {
+      throw fileFailure(step, error, signal)
+    }
+  }
+
   async function put(object: ObjectToPut, signal: AbortSignal): Promise<void> {
-    signal.throwIfAborted()
     const target = keyPath(stored, object.key)
     const temporary = path.join(incoming, randomUUID())
+    // Step by step, because an error of the body's own is not to be translated, though it may look like the system's.
+    const step = <T>(run: () => Promise<T>) => attempt(`storing ${object.key}`, signal, run)
     try {
-      const file = await open(temporary, 'wx')
+      const file = await step(() => open(temporary, 'wx'))
       try {
         await writeBody(file, object, signal)
-        await file.sync()
+        await step(() => file.sync())
       } finally {
         await file.close()
       }
-      signal.throwIfAborted()
-      await moveDurably(temporary, target, stored)
+      await step(() => moveDurably(temporary, target, stored))
     } catch (error) {
       await rm(temporary, { force: true }).catch(() => {})
       throw error
@@ -95,18 +105,8 @@ export async function openFileStore(folder: string): Promise<ObjectStore> {
     for (const folder of changed) await ifPresent(syncFolder(folder))
   }
 
-  /** Runs one step of a call, its failures translated. */
-  async function attempt<T>(step: string, signal: AbortSignal, run: () => Promise<T>): Promise<T> {
-    try {
-      signal.throwIfAborted()
-      return await run()
-    } catch (error) {
-      throw fileFailure(step, error, signal)
-    }
-  }
-
   return {
-    put: (object, signal) => attempt(`storing ${object.key}`, signal, () => put(object, signal)),
+    put,
     get: (key, { range }, signal) => attempt(`reading ${key}`, signal, () => get(key, range, signal)),
     delete: (keys, signal) => attempt(`deleting ${keys.length} objects`, signal, () => remove(keys, signal)),
     list: ({ prefix, after = '' }, signal) =>
