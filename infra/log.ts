@@ -1,4 +1,4 @@
-import { type Logger, pino } from 'pino'
+import { type Logger, type LoggerOptions, pino } from 'pino'
 
 /** What the protocol's code logs with. */
 export type Log = Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>
@@ -8,7 +8,7 @@ export type Log = Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>
  * the SDK's errors carry whole requests, and with them signed headers.
  */
 export function createLog(app: string, level: string): Logger {
-  return pino({
+  const options: LoggerOptions = {
     base: { app },
     level,
     timestamp: pino.stdTimeFunctions.isoTime,
@@ -19,7 +19,9 @@ export function createLog(app: string, level: string): Logger {
           ? { type: error.name, message: error.message, stack: error.stack, cause: causeOf(error) }
           : { message: String(error) },
     },
-  })
+  }
+  // Written at once: the default writes behind, and at the exit of a process whose reader is gone it tries for ever.
+  return pino(options, pino.destination({ fd: 1, sync: true }))
 }
 
 function causeOf(error: Error): string | undefined {

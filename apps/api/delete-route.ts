@@ -1,6 +1,6 @@
 import type { Request, RequestHandler } from 'express'
 import { withDeadline } from '../../core/deadline.ts'
-import { originalKey, outputsPrefix } from '../../core/object-keys.ts'
+import { deleteJobObjects } from '../../core/job-objects.ts'
 import type { Clock } from '../../core/ports/clock.ts'
 import type { Jobs } from '../../core/ports/jobs.ts'
 import type { ObjectStore } from '../../core/ports/object-store.ts'
@@ -35,9 +35,8 @@ async function deleteObjects(
   { jobs, objectStore, clock, timing }: DeleteParts,
   jobId: string,
 ): Promise<void> {
-  await withDeadline(clock, timing.callMs, undefined, async (signal) => {
-    const outputs = await objectStore.list({ prefix: outputsPrefix(jobId) }, signal)
-    await objectStore.delete([originalKey(jobId), ...outputs.map(({ key }) => key)], signal)
-  })
+  await withDeadline(clock, timing.callMs, undefined, (signal) =>
+    deleteJobObjects(objectStore, jobId, signal),
+  )
   await jobs.confirmObjectsGone([jobId])
 }

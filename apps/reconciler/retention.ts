@@ -1,5 +1,6 @@
 import { withDeadline } from '../../core/deadline.ts'
-import { jobIdOfKey, ORIGINALS, OUTPUTS, originalKey, outputsPrefix } from '../../core/object-keys.ts'
+import { deleteJobObjects } from '../../core/job-objects.ts'
+import { jobIdOfKey, ORIGINALS, OUTPUTS } from '../../core/object-keys.ts'
 import type { Clock } from '../../core/ports/clock.ts'
 import type { Jobs } from '../../core/ports/jobs.ts'
 import type { ObjectStore } from '../../core/ports/object-store.ts'
@@ -36,11 +37,10 @@ export async function sweepRetention(parts: RetentionParts): Promise<void> {
   await jobs.forgetReservations({ ageMs: timing.orphanAgeMs })
 }
 
-async function deleteObjects({ objectStore, clock, timing }: RetentionParts, jobId: string): Promise<void> {
-  await withDeadline(clock, timing.storeCallMs, undefined, async (signal) => {
-    const outputs = await objectStore.list({ prefix: outputsPrefix(jobId) }, signal)
-    await objectStore.delete([originalKey(jobId), ...outputs.map(({ key }) => key)], signal)
-  })
+function deleteObjects({ objectStore, clock, timing }: RetentionParts, jobId: string): Promise<void> {
+  return withDeadline(clock, timing.storeCallMs, undefined, (signal) =>
+    deleteJobObjects(objectStore, jobId, signal),
+  )
 }
 
 /**
