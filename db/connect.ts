@@ -31,6 +31,9 @@ export function openDatabase(url: string, { max, callMs, application }: Database
 /**
  * A pool that gives a connection up once a statement on it failed without an answer of the server. After a client-side
  * timeout the answer may still come, and the next user of the connection would take it for its own.
+ *
+ * The pool listens for the errors of idle connections alone. One that is lost while it is in use fails its statement
+ * and emits the error as well: with nobody to hear it, it would end the process.
  */
 function distrustful(pool: pg.Pool): PostgresPool {
   return {
@@ -39,6 +42,10 @@ function distrustful(pool: pg.Pool): PostgresPool {
     async connect() {
       const client = await pool.connect()
       let broken = false
+      const onLost = () => {
+        broken = true
+      }
+      client.on('error', onLost)
       const query = async (sql: string, parameters: readonly unknown[]) => {
         try {
           return await client.query(sql, parameters as unknown[])
@@ -47,7 +54,11 @@ function distrustful(pool: pg.Pool): PostgresPool {
           throw error
         }
       }
-      return { query: query as unknown as PostgresPoolClient['query'], release: () => client.release(broken) }
+      const release = () => {
+        client.release(broken)
+        client.removeListener('error', onLost)
+      }
+      return { query: query as unknown as PostgresPoolClient['query'], release }
     },
   }
 }

@@ -3,7 +3,7 @@
 # files use. For machines that reach no image registry, but Debian's packages, npm and PyPI.
 #
 # Needs root, debootstrap, npm and a running Docker engine. An image that came from a registry is left as it is. An
-# image of this script's is made anew, but for Debian's: `docker image rm debian:bookworm-slim` asks for a new one.
+# image of this script's is made anew, but for Debian's: remove it to have a new one.
 #
 # How this machine reaches npm and PyPI (proxy, index, certificates) goes into the images that install something, and
 # from there into no other: img42's own image takes nothing of it.
@@ -64,17 +64,17 @@ build() {
   docker build --label "$LABEL=true" --tag "$image" --file "infra/images-local/$file.Dockerfile" "$@" "$work/$file"
 }
 
+# make_debian NAME: a Debian as small as the official slim one, without manuals and translations.
 make_debian() {
-  image=$(name_of debian)
-  if docker image inspect "$image" >/dev/null 2>&1; then return; fi
-  echo "images:local: making $image"
-  tag=${image#*:}
-  debootstrap --variant=minbase "${tag%-slim}" "$work/debian"
+  if docker image inspect "$1" >/dev/null 2>&1; then return; fi
+  echo "images:local: making $1"
+  suite=${1#*:}
+  debootstrap --variant=minbase "${suite%-slim}" "$work/debian"
   tar --directory "$work/debian" --create \
     --exclude='./usr/share/doc/*' --exclude='./usr/share/man/*' --exclude='./usr/share/locale/*' \
     --exclude='./usr/share/info/*' --exclude='./var/cache/apt/*' --exclude='./var/lib/apt/lists/*' \
     --exclude='./var/log/*' --exclude='./dev/*' --exclude=./etc/hostname --exclude=./etc/resolv.conf . |
-    docker import --change "LABEL $LABEL=true" --change 'CMD ["bash"]' - "$image"
+    docker import --change "LABEL $LABEL=true" --change 'CMD ["bash"]' - "$1"
   rm -rf "$work/debian"
 }
 
@@ -112,6 +112,8 @@ make_postgres() {
 make_localstack() {
   image=$(name_of localstack/localstack)
   if is_real "$image"; then return; fi
+  # LocalStack needs Python 3.12 or newer; Debian 12 has 3.11.
+  make_debian debian:trixie-slim
   mkdir "$work/localstack"
   cp infra/localstack/constraints.txt "$work/localstack"
   copy_certificates "$work/localstack"
@@ -131,7 +133,7 @@ copy_certificates() {
   cp /etc/ssl/certs/ca-certificates.crt "$1/ca-certificates.crt"
 }
 
-make_debian
+make_debian "$(name_of debian)"
 make_node
 make_postgres
 make_localstack

@@ -58,27 +58,26 @@ export function createOrphanSweep({
 }: RetentionParts): () => Promise<boolean> {
   const call = <T>(run: (signal: AbortSignal) => Promise<T>) =>
     withDeadline(clock, timing.storeCallMs, undefined, run)
-  const cursors = new Map<string, string | undefined>([
-    [ORIGINALS, undefined],
-    [OUTPUTS, undefined],
-  ])
+  const prefixes = [ORIGINALS, OUTPUTS] as const
+  let place: { prefix: number; after?: string } = { prefix: 0 }
   return async () => {
-    let more = false
-    for (const [prefix, after] of cursors) {
-      const page = await call((signal) => objectStore.list({ prefix, ...(after && { after }) }, signal))
-      const oldest = clock.now() - timing.orphanAgeMs
-      const candidates = page.flatMap(({ key, modifiedAt }) => {
-        const jobId = modifiedAt.getTime() < oldest ? jobIdOfKey(key) : null
-        return jobId ? [{ key, jobId }] : []
-      })
-      if (candidates.length > 0) {
-        const known = new Set(await jobs.existing(candidates.map(({ jobId }) => jobId)))
-        const orphans = candidates.filter(({ jobId }) => !known.has(jobId)).map(({ key }) => key)
-        if (orphans.length > 0) await call((signal) => objectStore.delete(orphans, signal))
-      }
-      cursors.set(prefix, page.at(-1)?.key)
-      more ||= page.length > 0
-    }
-    return more
+    const prefix = prefixes[place.prefix] ?? ORIGINALS
+    const page = await call((signal) =>
+      objectStore.list({ prefix, ...(place.after && { after: place.after }) }, signal),
+    )
+    const oldest = clock.now() - timing.orphanAgeMs
+    const candidates = page.flatMap(({ key, modifiedAt }) => {
+      const jobId = modifiedAt.getTime() < oldest ? jobIdOfKey(key) : null
+      return jobId ? [{ key, jobId }] : []
+    })
+    const known = new Set(await jobs.existing(candidates.map(({ jobId }) => jobId)))
+    const orphans = candidates.filter(({ jobId }) => !known.has(jobId)).map(({ key }) => key)
+    await call((signal) => objectStore.delete(orphans, signal))
+
+    const last = page.at(-1)
+    place = last
+      ? { prefix: place.prefix, after: last.key }
+      : { prefix: (place.prefix + 1) % prefixes.length }
+    return last !== undefined || place.prefix !== 0
   }
 }

@@ -79,6 +79,11 @@ export async function runAttempt(
   } catch (error) {
     await settle(error)
   } finally {
+    await stopKeeping()
+  }
+
+  /** Before the message's last step: a renewal under way would otherwise arrive after it, and hide the message again. */
+  async function stopKeeping(): Promise<void> {
     done.abort()
     await keeping
   }
@@ -142,6 +147,7 @@ export async function runAttempt(
       { ...log, status, code: ending.end.status === 'FAILED' ? ending.end.error.code : undefined },
       'ended',
     )
+    await stopKeeping()
     await message.delete()
   }
 
@@ -151,6 +157,7 @@ export async function runAttempt(
     error: JobError | null
   }): Promise<void> {
     const back = await untilAnswered(() => parts.jobs.putBack({ jobId: job.jobId, fence, ...given }))
+    await stopKeeping()
     if (back) await message.hide(Math.ceil(given.delayMs / 1_000))
   }
 

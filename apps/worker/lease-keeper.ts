@@ -40,11 +40,14 @@ export async function keepLease(
   stop: AbortSignal,
 ): Promise<void> {
   const { jobId, fence, message } = held
-  let renewedAt = held.claimedAt
+  // When the database was last heard. Time in which this process itself stood still is left out: that is no silence of
+  // the database's, and an image that stalls its worker would otherwise be given back for ever, charged to nobody.
+  let heardAt = held.claimedAt
   while (true) {
-    const untilLost = renewedAt + timing.leaseMs - clock.now()
+    const beganAt = clock.now()
+    const pauseMs = Math.max(0, Math.min(timing.heartbeatMs, heardAt + timing.leaseMs - beganAt))
     try {
-      await clock.sleep(Math.max(0, Math.min(timing.heartbeatMs, untilLost)), stop)
+      await clock.sleep(pauseMs, stop)
     } catch {
       return
     }
@@ -56,8 +59,12 @@ export async function keepLease(
     ])
     if (stop.aborted) return
     if (row.status === 'fulfilled' && !row.value) return lose(new LeaseLost())
-    if (row.status === 'fulfilled') renewedAt = askedAt
-    else log.warn({ job_id: jobId, fence, err: row.reason }, 'heartbeat not answered')
-    if (clock.now() - renewedAt >= timing.leaseMs) return lose(new LeaseUncertain())
+    const stalledMs = Math.max(0, clock.now() - beganAt - pauseMs - timing.callMs)
+    if (row.status === 'fulfilled') heardAt = askedAt
+    else {
+      heardAt += stalledMs
+      log.warn({ job_id: jobId, fence, err: row.reason }, 'heartbeat not answered')
+    }
+    if (clock.now() - heardAt >= timing.leaseMs) return lose(new LeaseUncertain())
   }
 }

@@ -77,7 +77,11 @@ export async function insertDeadLetter(
     .execute()
 }
 
-/** A new message for the job, the one that its generation has coming after a dead letter. */
+/**
+ * A new message for the job, the one that its generation has coming after a dead letter. An outbox row that is there
+ * already may have been sent, as the very message that died, by a relay that has yet to confirm it: its claim is taken
+ * away, so that the confirmation does not remove the row.
+ */
 async function redrive(transaction: Kysely<Database>, jobId: string): Promise<void> {
   await sql`
     with changed as (
@@ -87,7 +91,10 @@ async function redrive(transaction: Kysely<Database>, jobId: string): Promise<vo
       where job_id = ${jobId}
       returning job_id, fence, attempts
     ),
-    outbox_row as (insert into outbox (job_id) select job_id from changed on conflict (job_id) do nothing),
+    outbox_row as (
+      insert into outbox (job_id) select job_id from changed
+      on conflict (job_id) do update set claim_token = null, claimed_until = null
+    ),
     event as (${appendEvent('redriven')})
     select from changed`.execute(transaction)
 }

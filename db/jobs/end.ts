@@ -53,7 +53,7 @@ function mayEnd(by: JobEnd['by']): RawBuilder<boolean> {
       return sql`status = 'RUNNING' and fence = ${by.fence}`
     case 'sweep':
       // The lease is checked again here: a heartbeat extends it without touching the fence.
-      return sql`fence = ${by.fence} and (status = 'QUEUED' or (status = 'RUNNING' and lease_until < now()))`
+      return sql`fence = ${by.fence} and (status = 'QUEUED' or (status = 'RUNNING' and lease_until <= now()))`
     case 'owner':
       return sql`status in ('QUEUED', 'RUNNING')`
   }

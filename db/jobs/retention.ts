@@ -60,7 +60,7 @@ export async function confirmObjectsGone(db: Kysely<Database>, jobIds: readonly 
   await db
     .updateTable('jobs')
     .set({ objects_deleted_at: sql<Date>`now()` })
-    .where('job_id', 'in', jobIds)
+    .where(among(jobIds))
     .where('deleted_at', 'is not', null)
     .execute()
 }
@@ -81,7 +81,7 @@ export async function oldTombstones(
 
 export async function forget(db: Kysely<Database>, jobIds: readonly string[]): Promise<void> {
   // Events, markers, outbox row and idempotency record go with the row, by their references.
-  await db.deleteFrom('jobs').where('job_id', 'in', jobIds).where('deleted_at', 'is not', null).execute()
+  await db.deleteFrom('jobs').where(among(jobIds)).where('deleted_at', 'is not', null).execute()
 }
 
 export async function forgetReservations(db: Kysely<Database>, { ageMs }: { ageMs: number }): Promise<void> {
@@ -93,6 +93,11 @@ export async function forgetReservations(db: Kysely<Database>, { ageMs }: { ageM
 }
 
 export async function existing(db: Kysely<Database>, jobIds: readonly string[]): Promise<string[]> {
-  const rows = await db.selectFrom('jobs').select('job_id').where('job_id', 'in', jobIds).execute()
+  const rows = await db.selectFrom('jobs').select('job_id').where(among(jobIds)).execute()
   return rows.map((row) => row.job_id)
+}
+
+/** Not `in (…)`, which Postgres does not take with nothing in it. */
+function among(jobIds: readonly string[]) {
+  return sql<boolean>`job_id = any(${jobIds}::text[])`
 }

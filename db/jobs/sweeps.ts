@@ -1,9 +1,8 @@
-import { type Kysely, type RawBuilder, sql } from 'kysely'
+import { type Kysely, type RawBuilder, type Selectable, sql } from 'kysely'
 import { exhausted, expired } from '../../core/job-ends.ts'
-import type { Database } from '../schema.ts'
+import type { Database, JobsTable } from '../schema.ts'
 import { endJob } from './end.ts'
 import { appendEvent } from './event.ts'
-import { findJob } from './row.ts'
 import { fromNow, milliseconds } from './time.ts'
 
 export async function republishLost(
@@ -77,37 +76,43 @@ export async function rescue(
     event as (${appendEvent('rescued')})
     select job_id from changed`,
   )
-  const spent = await jobIds(
-    db,
-    sql`select job_id from jobs where ${abandoned} and attempts >= ${budget} order by lease_until limit ${max}`,
-  )
-  const ended = await endEach(db, spent, (attempts, lastError) => exhausted(attempts, lastError))
+  const spent = sql`${abandoned} and attempts >= ${budget} order by lease_until limit ${max}`
+  const ended = await endEach(db, spent, exhausted)
   return [...rescued, ...ended]
 }
 
 export async function expire(db: Kysely<Database>, { max }: { max: number }): Promise<string[]> {
-  const late = await jobIds(
+  return endEach(
     db,
-    sql`select job_id from jobs where status = 'QUEUED' and deadline_at < now() order by deadline_at limit ${max}`,
+    sql`status = 'QUEUED' and deadline_at < now() order by deadline_at limit ${max}`,
+    expired,
   )
-  return endEach(db, late, expired)
 }
 
-/** Ends each job as it is read now, unless it has become somebody's meanwhile; returns those that were ended. */
+/**
+ * Ends each job that `which` finds, unless it changes meanwhile; returns those that were ended. The fence is read in the
+ * statement that checks the condition: read after it, the fence would be that of a job which is no longer as it was.
+ */
 async function endEach(
   db: Kysely<Database>,
-  candidates: readonly string[],
+  which: RawBuilder<unknown>,
   ending: (...of: Parameters<typeof exhausted>) => ReturnType<typeof exhausted>,
 ): Promise<string[]> {
+  const { rows } = await sql<Candidate>`
+    select job_id, fence, attempts, last_error_code, last_error_message from jobs where ${which}`.execute(db)
   const ended: string[] = []
-  for (const jobId of candidates) {
-    const job = await findJob(db, jobId)
-    if (!job || job.held) continue
-    const by = { kind: 'sweep', fence: job.fence } as const
-    if (await endJob(db, { jobId, by, ...ending(job.attempts, job.lastError) })) ended.push(jobId)
+  for (const { job_id: jobId, fence, attempts, last_error_code: code, last_error_message: message } of rows) {
+    const lastError = code && { code, message: message ?? '' }
+    if (await endJob(db, { jobId, by: { kind: 'sweep', fence }, ...ending(attempts, lastError) }))
+      ended.push(jobId)
   }
   return ended
 }
+
+type Candidate = Pick<
+  Selectable<JobsTable>,
+  'job_id' | 'fence' | 'attempts' | 'last_error_code' | 'last_error_message'
+>
 
 async function jobIds(db: Kysely<Database>, statement: RawBuilder<unknown>): Promise<string[]> {
   const { rows } = await (statement as RawBuilder<{ job_id: string }>).execute(db)

@@ -25,7 +25,7 @@ export async function claim(
       where job_id = ${jobId} and (
         lease_owner = ${owner}
         or attempts < ${budget} and deadline_at > now()
-          and (status = 'QUEUED' and run_at <= now() or status = 'RUNNING' and lease_until < now())
+          and (status = 'QUEUED' and run_at <= now() or status = 'RUNNING' and lease_until <= now())
       )
       returning *
     ),
@@ -40,12 +40,25 @@ export async function claim(
   if (!job) return { kind: 'unknown' }
   if (isTerminal(job.status)) return { kind: 'finished' }
   if (job.claimableInMs > 0) return { kind: 'not_yet', retryInMs: job.claimableInMs }
+  const spent = job.attempts >= budget
+  // It may have become claimable between the two statements: no reason to end it.
+  if (!spent && !(await isOverdue(db, jobId))) return { kind: 'not_yet', retryInMs: RACE_RETRY_MS }
   const ended = await endJob(db, {
     jobId,
     by: { kind: 'sweep', fence: job.fence },
-    ...(job.attempts >= budget ? exhausted(job.attempts, job.lastError) : expired()),
+    ...(spent ? exhausted(job.attempts, job.lastError) : expired()),
   })
   return ended ? { kind: 'finished' } : { kind: 'not_yet', retryInMs: RACE_RETRY_MS }
+}
+
+async function isOverdue(db: Kysely<Database>, jobId: string): Promise<boolean> {
+  const late = await db
+    .selectFrom('jobs')
+    .select('job_id')
+    .where('job_id', '=', jobId)
+    .where('deadline_at', '<=', sql<Date>`now()`)
+    .executeTakeFirst()
+  return late !== undefined
 }
 
 export async function heartbeat(

@@ -1,5 +1,5 @@
 # In place of localstack/localstack: the same version from PyPI, with what S3 and SQS need.
-FROM debian:bookworm-slim
+FROM debian:trixie-slim
 ARG VERSION
 WORKDIR /opt/code/localstack
 RUN apt-get update \

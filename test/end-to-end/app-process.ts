@@ -18,6 +18,8 @@ export interface AppProcess {
   lines: LogLine[]
   /** The first line, past or to come, that is as asked; rejects when the process ends without one. */
   logged(what: (line: LogLine) => boolean): Promise<LogLine>
+  /** Resolves when it is gone, with its exit code, or null when a signal ended it. */
+  ended: Promise<number | null>
   /** SIGKILL: no drain, no last word. Resolves when it is gone. */
   kill(): Promise<void>
   /** SIGTERM; resolves with its exit code when it has drained. */
@@ -36,7 +38,8 @@ export async function startApp(name: AppName, env: Record<string, string>): Prom
   const lines: LogLine[] = []
   const watchers = new Set<(line: LogLine) => void>()
   createInterface({ input: child.stdout! }).on('line', (text) => {
-    const line = JSON.parse(text) as LogLine
+    const line = parseLine(text)
+    if (!line) return
     lines.push(line)
     for (const watcher of watchers) watcher(line)
   })
@@ -48,6 +51,7 @@ export async function startApp(name: AppName, env: Record<string, string>): Prom
     port: started[0].listening,
     pid: child.pid!,
     lines,
+    ended: exited.then(([code]) => code),
     logged: (what) =>
       new Promise((resolve, reject) => {
         const past = lines.find(what)
@@ -68,5 +72,14 @@ export async function startApp(name: AppName, env: Record<string, string>): Prom
       child.kill('SIGTERM')
       return (await exited)[0]
     },
+  }
+}
+
+/** Null for half a line: a killed process leaves one now and then. */
+function parseLine(text: string): LogLine | null {
+  try {
+    return JSON.parse(text) as LogLine
+  } catch {
+    return null
   }
 }

@@ -11,6 +11,7 @@ export interface Stack {
   aws: Interceptor
   databaseUrl: string
   queues: { jobsUrl: string; deadLettersUrl: string }
+  bucket: string
   start(name: AppName, env?: Record<string, string>): Promise<AppProcess>
   /** Posts an image to the API that was started last. */
   post(bytes: Buffer, contentType: string, key?: string): Promise<Response>
@@ -30,7 +31,7 @@ export interface Stack {
  * The protocol's durations, about ten times shorter. A lease of three seconds still leaves a loaded machine room: a
  * shorter one would be lost to the test machine, not to a fault.
  */
-const SCALED: Record<string, string> = {
+export const SCALED: Record<string, string> = {
   HEARTBEAT_MS: '600',
   LEASE_MS: '3000',
   VISIBILITY_SECONDS: '3',
@@ -67,6 +68,7 @@ export async function startStack(env: Record<string, string> = {}): Promise<Stac
     aws,
     databaseUrl: database.url,
     queues,
+    bucket,
     async start(name, more = {}) {
       const app = await startApp(name, {
         ...settings,
