@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { ConfigError, describeVariables, readConfig } from './config.ts'
+import queuePolicy from './queue-policy.json' with { type: 'json' }
 
 const DATABASE_URL = 'postgres://img42@localhost:5432/img42'
 
@@ -40,6 +41,15 @@ describe('a configuration', () => {
     expect(messageOf(() => readConfig({ DATABASE_URL, HEARTBEAT_MS: '15000' }, 8080))).toContain(
       'two heartbeats fit into the lease',
     )
+  })
+
+  test('agrees with what the queues are made with', () => {
+    const { timing } = readConfig({ DATABASE_URL }, 8080)
+    expect(queuePolicy).toMatchObject({
+      visibility_seconds: timing.visibilitySeconds,
+      retention_seconds: timing.queueRetentionMs / 1_000,
+      dead_letter_retention_seconds: timing.deadLetterRetentionMs / 1_000,
+    })
   })
 
   test('stands in the README as it is read', () => {
