@@ -133,7 +133,8 @@ copy_certificates() {
   cp /etc/ssl/certs/ca-certificates.crt "$1/ca-certificates.crt"
 }
 
-make_debian "$(name_of debian)"
+debian=$(name_of debian)
+make_debian "$debian"
 make_node
 make_postgres
 make_localstack

@@ -148,7 +148,7 @@ export interface DeadLetter {
 export interface Sweeps {
   /**
    * QUEUED jobs, begun before or not, that have no outbox row and nothing heard of for `ageMs` (doubling with each
-   * re-publication of the same job), where the queue has moved past them or `queueEmpty` → a new outbox row each.
+   * re-publication of the same job since it was last claimed), where the queue has moved past them or `queueEmpty` → a new outbox row each.
    * Moved past: a job of the same tenant that was published at least `evidenceMs` later was claimed since; any
    * tenant's where that tenant has published none later.
    */

@@ -80,6 +80,16 @@ export function deadLetterRules(bench: Bench): void {
     expect((await look(jobId)).outboxRows).toBe(1)
   })
 
+  it('takes its row away from a relay that sent the message before it died: the confirmation comes too late', async () => {
+    const jobId = await accepted()
+    const rows = await jobs().claimOutbox({ token: 'slow', max: 100, leaseMs: LEASE_MS })
+    expect(await take(jobId)).toEqual({ kind: 'republished' })
+    await jobs().confirmPublished({ token: 'slow', rowIds: rows.map(({ rowId }) => rowId) })
+    expect((await look(jobId)).outboxRows).toBe(1)
+    // Free at once, so that nothing waits for the slow relay's lease.
+    expect(await published('other')).toEqual([jobId])
+  })
+
   it('makes a job QUEUED again whose worker died, which stales the worker', async () => {
     const jobId = await accepted()
     await published()
@@ -100,6 +110,14 @@ export function deadLetterRules(bench: Bench): void {
       outboxRows: 0,
       deadLetters: [{ messageId: 'message', verdict: 'failed', receiveCount: 51 }],
     })
+  })
+
+  it('fails a job whose last attempt died with its worker, from the end of its lease on', async () => {
+    const jobId = await attempted(BUDGET - 1)
+    await claimed(jobId)
+    await age(LEASE_MS)
+    expect(await take(jobId)).toEqual({ kind: 'failed' })
+    expect(await found(jobId)).toMatchObject({ status: 'FAILED', error: { code: 'dead_lettered' } })
   })
 
   it('answers a message that is recorded already as it was then, and changes nothing', async () => {

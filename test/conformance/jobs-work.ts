@@ -51,6 +51,17 @@ export function workRules(bench: Bench): void {
     expect(await succeed(jobId, second)).toBe(true)
   })
 
+  // To the millisecond where time stands still; elsewhere a little later.
+  it('counts a lease that ends now as run out, for a claim and for a sweep alike', async () => {
+    const [first, second] = [await accepted(), await accepted()]
+    await claimed(first)
+    const fence = await claimed(second)
+    await age(LEASE_MS)
+    expect(await found(first)).toMatchObject({ held: false, claimableInMs: 0 })
+    expect(await claim(first)).toMatchObject({ kind: 'claimed', attempt: 2 })
+    expect(await jobs().end({ jobId: second, by: { kind: 'sweep', fence }, end: failed })).toBe(true)
+  })
+
   it('gives a job that its owner holds already to it again, at once and charging nothing more', async () => {
     const jobId = await accepted()
     const first = await claim(jobId, 'worker-a')

@@ -1,0 +1,154 @@
+import type { ImageWarning } from '../../../core/image/warnings.ts'
+import type { Job, JobError, JobStatus, OriginalFacts, Output } from '../../../core/job.ts'
+import type { DeadLetterVerdictName, JobEvent } from '../../../db/schema.ts'
+
+/** The tables of `db/schema.ts` in memory, with times in milliseconds. One call is one transaction. */
+export interface Tables {
+  /** The database's clock. */
+  now(): number
+  /** Ids need not rise: a transaction may take its id first and commit last. */
+  nextOutboxId(): number
+  jobs: Map<string, JobRow>
+  /** By job: one row a job. */
+  outbox: Map<string, OutboxTableRow>
+  /** By tenant and key, see {@link recordId}. */
+  idempotencyRecords: Map<string, IdempotencyRecord>
+  /** By operation id. */
+  processedOperations: Map<string, { jobId: string; at: number }>
+  jobEvents: { jobId: string; event: JobEvent; at: number; fence: number; attempts: number }[]
+  deadLetters: DeadLetterRow[]
+}
+
+export interface JobRow {
+  jobId: string
+  tenant: string
+  status: JobStatus
+  fence: number
+  attempts: number
+  generation: number
+  runAt: number
+  publishedAt: number | null
+  claimedAt: number | null
+  leaseOwner: string | null
+  leaseUntil: number | null
+  objectKey: string
+  original: OriginalFacts
+  warnings: ImageWarning[]
+  outputs: Output[] | null
+  error: JobError | null
+  lastError: JobError | null
+  republications: number
+  republishedAt: number | null
+  redrivenGeneration: number
+  createdAt: number
+  deadlineAt: number
+  finishedAt: number | null
+  deletedAt: number | null
+  objectsDeletedAt: number | null
+}
+
+export interface OutboxTableRow {
+  outboxId: number
+  jobId: string
+  claimToken: string | null
+  claimedUntil: number | null
+  tries: number
+}
+
+export interface IdempotencyRecord {
+  tenant: string
+  key: string
+  token: string
+  leaseUntil: number
+  fingerprint: string | null
+  jobId: string | null
+}
+
+export interface DeadLetterRow {
+  messageId: string | null
+  jobId: string | null
+  generation: number | null
+  body: string | null
+  reason: string
+  receiveCount: number
+  verdict: DeadLetterVerdictName
+}
+
+export function createTables(now: () => number, nextOutboxId = rising()): Tables {
+  return {
+    now,
+    nextOutboxId,
+    jobs: new Map(),
+    outbox: new Map(),
+    idempotencyRecords: new Map(),
+    processedOperations: new Map(),
+    jobEvents: [],
+    deadLetters: [],
+  }
+}
+
+function rising(): () => number {
+  let last = 0
+  return () => ++last
+}
+
+export function recordId({ tenant, key }: { tenant: string; key: string }): string {
+  return `${tenant}\0${key}`
+}
+
+export function appendEvent(tables: Tables, event: JobEvent, { jobId, fence, attempts }: JobRow): void {
+  tables.jobEvents.push({ jobId, event, at: tables.now(), fence, attempts })
+}
+
+/** One row a job: a second writer changes nothing. */
+export function insertOutboxRow(tables: Tables, jobId: string): void {
+  if (tables.outbox.has(jobId)) return
+  const outboxId = tables.nextOutboxId()
+  tables.outbox.set(jobId, { outboxId, jobId, claimToken: null, claimedUntil: null, tries: 0 })
+}
+
+/** One record a message. */
+export function insertDeadLetter(tables: Tables, letter: DeadLetterRow): void {
+  const { messageId, jobId, generation, body, reason, receiveCount, verdict } = letter
+  if (messageId !== null && tables.deadLetters.some((row) => row.messageId === messageId)) return
+  tables.deadLetters.push({ messageId, jobId, generation, body, reason, receiveCount, verdict })
+}
+
+export function isHeld(tables: Tables, row: JobRow): boolean {
+  return row.status === 'RUNNING' && row.leaseUntil! > tables.now()
+}
+
+export function hasRunOut(tables: Tables, row: JobRow): boolean {
+  return row.status === 'RUNNING' && row.leaseUntil! <= tables.now()
+}
+
+export function toJob(tables: Tables, row: JobRow): Job {
+  const waitsUntil = row.status === 'RUNNING' ? row.leaseUntil! : row.runAt
+  return {
+    jobId: row.jobId,
+    tenant: row.tenant,
+    status: row.status,
+    fence: row.fence,
+    attempts: row.attempts,
+    generation: row.generation,
+    runAt: new Date(row.runAt),
+    publishedAt: date(row.publishedAt),
+    leaseUntil: date(row.leaseUntil),
+    held: isHeld(tables, row),
+    claimableInMs: Math.max(0, waitsUntil - tables.now()),
+    objectKey: row.objectKey,
+    original: structuredClone(row.original),
+    warnings: structuredClone(row.warnings),
+    outputs: structuredClone(row.outputs),
+    error: structuredClone(row.error),
+    lastError: structuredClone(row.lastError),
+    createdAt: new Date(row.createdAt),
+    deadlineAt: new Date(row.deadlineAt),
+    finishedAt: date(row.finishedAt),
+    deletedAt: date(row.deletedAt),
+  }
+}
+
+function date(ms: number | null): Date | null {
+  return ms === null ? null : new Date(ms)
+}

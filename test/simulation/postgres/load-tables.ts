@@ -1,0 +1,87 @@
+import type { Kysely } from 'kysely'
+import type { Database } from '../../../db/schema.ts'
+import { recordId, type Tables } from '../memory/tables.ts'
+
+/** Makes `tables` what the database's tables are, so that whoever watches the one can watch the other. */
+export async function loadTables(db: Kysely<Database>, tables: Tables): Promise<void> {
+  const [jobs, outbox, records, operations, events, letters] = await Promise.all([
+    db.selectFrom('jobs').selectAll().execute(),
+    db.selectFrom('outbox').selectAll().execute(),
+    db.selectFrom('idempotency_records').selectAll().execute(),
+    db.selectFrom('processed_operations').selectAll().execute(),
+    db.selectFrom('job_events').selectAll().orderBy('event_id').execute(),
+    db.selectFrom('dead_letters').selectAll().orderBy('dead_letter_id').execute(),
+  ])
+  tables.jobs.clear()
+  for (const row of jobs) {
+    tables.jobs.set(row.job_id, {
+      jobId: row.job_id,
+      tenant: row.tenant,
+      status: row.status,
+      fence: row.fence,
+      attempts: row.attempts,
+      generation: row.generation,
+      runAt: row.run_at.getTime(),
+      publishedAt: time(row.published_at),
+      claimedAt: time(row.claimed_at),
+      leaseOwner: row.lease_owner,
+      leaseUntil: time(row.lease_until),
+      objectKey: row.object_key,
+      original: row.original,
+      warnings: row.warnings,
+      outputs: row.outputs,
+      error: row.error_code && { code: row.error_code, message: row.error_message ?? '' },
+      lastError: row.last_error_code && { code: row.last_error_code, message: row.last_error_message ?? '' },
+      republications: row.republications,
+      republishedAt: time(row.republished_at),
+      redrivenGeneration: row.redriven_generation,
+      createdAt: row.created_at.getTime(),
+      deadlineAt: row.deadline_at.getTime(),
+      finishedAt: time(row.finished_at),
+      deletedAt: time(row.deleted_at),
+      objectsDeletedAt: time(row.objects_deleted_at),
+    })
+  }
+  tables.outbox.clear()
+  for (const row of outbox) {
+    tables.outbox.set(row.job_id, {
+      outboxId: Number(row.outbox_id),
+      jobId: row.job_id,
+      claimToken: row.claim_token,
+      claimedUntil: time(row.claimed_until),
+      tries: row.tries,
+    })
+  }
+  tables.idempotencyRecords.clear()
+  for (const row of records) {
+    tables.idempotencyRecords.set(recordId(row), {
+      tenant: row.tenant,
+      key: row.key,
+      token: row.token,
+      leaseUntil: row.lease_until.getTime(),
+      fingerprint: row.fingerprint,
+      jobId: row.job_id,
+    })
+  }
+  tables.processedOperations.clear()
+  for (const row of operations) {
+    tables.processedOperations.set(row.operation_id, { jobId: row.job_id, at: row.processed_at.getTime() })
+  }
+  tables.jobEvents = events.map(({ job_id, event, at, fence, attempts }) => ({
+    ...{ jobId: job_id, event, fence, attempts },
+    at: at.getTime(),
+  }))
+  tables.deadLetters = letters.map((row) => ({
+    messageId: row.message_id,
+    jobId: row.job_id,
+    generation: row.generation,
+    body: row.body,
+    reason: row.reason,
+    receiveCount: row.receive_count,
+    verdict: row.verdict,
+  }))
+}
+
+function time(date: Date | null): number | null {
+  return date?.getTime() ?? null
+}
