@@ -4,7 +4,8 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
     include: ['**/*.test.ts'],
-    exclude: ['**/node_modules/**', '.img42/**'],
+    // What takes long has a command of its own: `npm run test:races`.
+    exclude: ['**/node_modules/**', '.img42/**', 'test/races/**', 'test/chaos/**'],
     globalSetup: 'test/global-setup.ts',
     // Processes rather than threads: tests send signals, change folders, and load sharp, which is native.
     pool: 'forks',

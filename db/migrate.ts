@@ -29,10 +29,13 @@ export async function migrateToLatest(databaseUrl: string): Promise<void> {
 }
 
 if (import.meta.main) {
-  const url = process.env.DATABASE_URL
-  if (!url) {
-    console.error('DATABASE_URL is missing.')
+  try {
+    const url = process.env.DATABASE_URL
+    if (!url) throw new Error('DATABASE_URL is missing.')
+    if (!/^postgres(ql)?:\/\//.test(url)) throw new Error('DATABASE_URL has to begin with postgres://')
+    await migrateToLatest(url)
+  } catch (error) {
+    console.error(`img42 migrate: ${(error as Error).message}`)
     process.exit(1)
   }
-  await migrateToLatest(url)
 }

@@ -21,7 +21,10 @@ export function createLog(app: string, level: string): Logger {
     },
   }
   // Written at once: the default writes behind, and at the exit of a process whose reader is gone it tries for ever.
-  return pino(options, pino.destination({ fd: 1, sync: true }))
+  const stdout = pino.destination({ fd: 1, sync: true })
+  // A full disk below the log costs lines, not the service.
+  stdout.on('error', () => {})
+  return pino(options, stdout)
 }
 
 function causeOf(error: Error): string | undefined {

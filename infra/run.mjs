@@ -54,12 +54,20 @@ function pinnedNode() {
   return process.exit(1)
 }
 
+/** npm ends at a signal without passing it on through its shell, and what it started would stay behind. */
+function whenNpmIsGone(act) {
+  if (!process.env.npm_lifecycle_event) return
+  const npm = process.ppid
+  setInterval(() => process.ppid !== npm && act(), 500).unref()
+}
+
 install()
 
 const [program, ...args] = process.argv.slice(2)
 const entry = path.resolve(root, program)
 if (Number(process.versions.node.split('.')[0]) >= LOWEST_MAJOR) {
   process.argv = [process.execPath, entry, ...args]
+  whenNpmIsGone(() => process.kill(process.pid, 'SIGTERM'))
   await import(pathToFileURL(entry).href)
 } else {
   const node = pinnedNode()
@@ -71,5 +79,6 @@ if (Number(process.versions.node.split('.')[0]) >= LOWEST_MAJOR) {
   })
   // A terminal sends Ctrl-C to both; the program's drain is the same for one signal as for two.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
+  whenNpmIsGone(() => child.kill('SIGTERM'))
   child.on('exit', (code, signal) => process.exit(signal ? 1 : code))
 }

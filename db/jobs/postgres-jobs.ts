@@ -29,7 +29,8 @@ export function createPostgresJobs(db: Kysely<Database>): Jobs {
 
   return {
     find: method(findJob),
-    ping: method(async (db) => void (await db.selectNoFrom((select) => select.lit(1).as('one')).execute())),
+    // Of the table, not only of the server: a database that was never migrated serves nobody.
+    ping: method(async (db) => void (await db.selectFrom('jobs').select('job_id').limit(0).execute())),
     reserve: method(admission.reserve),
     renewReservation: method(admission.renewReservation),
     releaseReservation: method(admission.releaseReservation),

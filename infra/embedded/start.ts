@@ -24,6 +24,9 @@ const { once, emulateAws } = readArguments(process.argv.slice(2))
 const config = readEnvironment(emulateAws)
 const dataDir = path.resolve(config.dataDir)
 
+/** `--once` promises a story: one that was cut short is no success. */
+const INTERRUPTED = once ? 1 : 0
+
 /** What was started, to be stopped the other way round. */
 const started: { name: string; stop(): Promise<void> | void }[] = []
 let stopping: Promise<void> | null = null
@@ -33,11 +36,11 @@ process.stdout.on('error', () => {})
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(signal, () => {
     if (!stopping) note('stopping …')
-    stop(0)
+    stop(INTERRUPTED)
   })
 }
 // On an old Node, infra/run.mjs starts this process, and may be killed.
-process.on('disconnect', () => stop(0))
+process.on('disconnect', () => stop(INTERRUPTED))
 process.on('uncaughtException', fail)
 process.on('unhandledRejection', fail)
 

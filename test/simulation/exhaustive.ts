@@ -35,6 +35,8 @@ export async function* runPlacements(
 
   async function* below(placement: Placement): AsyncGenerator<Placed> {
     const result = await simulateOnce(scenario, { plan: placedFaults(placement) })
+    // A fault that this call cannot meet, such as a refused entry of what is no batch: the run without it, once more.
+    if (result.placement.length < placement.length) return
     const top = placement.length === 0
     if (!top || share.index === 0) yield { placement, result }
     if (placement.length === depth) return

@@ -23,17 +23,21 @@ export async function fateOf(name: string, maxSeeds: number): Promise<MutantFate
 }
 
 /** How the seed gives the mutant away; null where it does not. */
-export async function verdictOf({ mutate, mutateTables }: Mutant, seed: string): Promise<Violation | null> {
-  const scenario = scenarioOfSeed(seed)
-  const mutated = await simulate(scenario, {
+async function verdictOf(mutant: Mutant, seed: string): Promise<Violation | null> {
+  const violation = await violationBy(mutant, seed)
+  if (!violation) return null
+  // What the service itself does wrong there gives no mutant away.
+  const own = await simulate(scenarioOfSeed(seed))
+  return own.violations.length > 0 ? null : violation
+}
+
+/** The first invariant that the mutant breaks in the seed's scenario. */
+export async function violationBy({ mutate, mutateTables }: Mutant, seed: string): Promise<Violation | null> {
+  const { violations } = await simulate(scenarioOfSeed(seed), {
     ...(mutate && { mutate }),
     ...(mutateTables && { mutateTables }),
   })
-  const violation = mutated.violations[0]
-  if (!violation) return null
-  // What the service itself does wrong there gives no mutant away.
-  const own = await simulate(scenario)
-  return own.violations.length > 0 ? null : violation
+  return violations[0] ?? null
 }
 
 export function mutantNamed(name: string): Mutant {

@@ -1,3 +1,3 @@
 import { keepsItsPromises } from './keeps-its-promises.ts'
 
-keepsItsPromises(1, 500)
+keepsItsPromises(1, 1_000)

@@ -1,3 +1,3 @@
 import { keepsItsPromises } from './keeps-its-promises.ts'
 
-keepsItsPromises(1001, 500)
+keepsItsPromises(1_001, 1_000)

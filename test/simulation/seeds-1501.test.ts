@@ -1,3 +1,0 @@
-import { keepsItsPromises } from './keeps-its-promises.ts'
-
-keepsItsPromises(1501, 500)
