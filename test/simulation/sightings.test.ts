@@ -11,7 +11,7 @@ const SEEN_IN: Record<Sighting, string> = {
   zombie_commit: '350',
   delivered_after_delete: '3',
   finished_redelivery: '1',
-  dead_letter_held: '252',
+  dead_letter_held: '65',
   false_quarantine: '3',
   dead_letter_republished: '13',
   superseded: '111',
