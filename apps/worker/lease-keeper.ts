@@ -59,10 +59,12 @@ export async function keepLease(
     ])
     if (stop.aborted) return
     if (row.status === 'fulfilled' && !row.value) return lose(new LeaseLost())
-    const stalledMs = Math.max(0, clock.now() - beganAt - pauseMs - timing.callMs)
-    if (row.status === 'fulfilled') heardAt = askedAt
+    // The pause and the call each end in time; what goes beyond that, this process stood still.
+    const stalledBeforeMs = Math.max(0, askedAt - beganAt - pauseMs)
+    const stalledAskingMs = Math.max(0, clock.now() - askedAt - timing.callMs)
+    if (row.status === 'fulfilled') heardAt = askedAt + stalledAskingMs
     else {
-      heardAt += stalledMs
+      heardAt += stalledBeforeMs + stalledAskingMs
       log.warn({ job_id: jobId, fence, err: row.reason }, 'heartbeat not answered')
     }
     if (clock.now() - heardAt >= timing.leaseMs) return lose(new LeaseUncertain())

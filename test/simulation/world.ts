@@ -190,6 +190,8 @@ export function createWorld(scenario: Scenario, options: WorldOptions): World {
 
   /** How often an image took a renderer or a worker down, by its bytes. */
   const poisoned = new Map<string, number>()
+  /** The generations of each job, forgotten ones included: each has a budget of its own. */
+  const generations = new Map<string, { sha256: string; generation: number }>()
   const world: World = {
     ...{
       scenario,
@@ -209,10 +211,13 @@ export function createWorld(scenario: Scenario, options: WorldOptions): World {
       const renderer = createSimulatedRenderer(process, (_, __, sha256) => {
         const times = (poisoned.get(sha256) ?? 0) + 1
         poisoned.set(sha256, times)
-        const generations = [...tables.jobs.values()]
-          .filter(({ original }) => original.sha256 === sha256)
+        for (const { jobId, original, generation } of tables.jobs.values()) {
+          generations.set(jobId, { sha256: original.sha256, generation })
+        }
+        const budgets = [...generations.values()]
+          .filter((known) => known.sha256 === sha256)
           .reduce((sum, { generation }) => sum + generation, 0)
-        if (times > scenario.budget * generations) report('budget', `an image went wrong ${times} times`)
+        if (times > scenario.budget * budgets) report('budget', `an image went wrong ${times} times`)
       })
       const ports = connect(
         network,
