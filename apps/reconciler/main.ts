@@ -12,7 +12,7 @@ import { sweepDeadLetters } from './dead-letters.ts'
 import { watchForEmptyQueue } from './empty-queue.ts'
 import { RELAY_ROWS, relayTurn } from './relay.ts'
 import { createOrphanSweep, sweepRetention } from './retention.ts'
-import { sweepJobs } from './sweeps.ts'
+import { createJobSweep } from './sweeps.ts'
 
 /** A loop that has not ended a turn for this long is stuck: the longest call's deadline, and then some. */
 const STUCK_MS = 5 * 60_000
@@ -30,8 +30,11 @@ await runApp({
     const jobs = createPostgresJobs(db)
     const queues = await openQueues(config, db)
     const objectStore = await openObjectStore(config)
+    const sweepJobs = createJobSweep({
+      ...{ jobs, clock, timing, budget, log },
+      queueIsEmpty: watchForEmptyQueue(queues.jobs, clock, timing),
+    })
     const sweepOrphans = createOrphanSweep({ jobs, objectStore, clock, timing })
-    const queueIsEmpty = watchForEmptyQueue(queues.jobs, clock, timing)
 
     const stop = new AbortController()
     const lastTurns = new Map<string, number>()
@@ -51,7 +54,7 @@ await runApp({
     })
     const sweeps = [
       loop('jobs', timing.sweepMs, async () => {
-        await sweepJobs({ jobs, timing, budget, queueIsEmpty, log })
+        await sweepJobs()
         return false
       }),
       loop('dead letters', timing.sweepMs, async () => {

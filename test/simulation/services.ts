@@ -3,7 +3,7 @@ import { sweepDeadLetters } from '../../apps/reconciler/dead-letters.ts'
 import { watchForEmptyQueue } from '../../apps/reconciler/empty-queue.ts'
 import { RELAY_ROWS, relayTurn } from '../../apps/reconciler/relay.ts'
 import { createOrphanSweep, sweepRetention } from '../../apps/reconciler/retention.ts'
-import { sweepJobs } from '../../apps/reconciler/sweeps.ts'
+import { createJobSweep } from '../../apps/reconciler/sweeps.ts'
 import { startConsumer } from '../../apps/worker/consumer.ts'
 import { createGate } from '../../apps/worker/gate.ts'
 import { createProbe } from '../../apps/worker/probe.ts'
@@ -82,9 +82,10 @@ export function startSweeper(parts: ServiceParts): Stoppable {
   const { clock } = process
   const { jobs, objectStore } = ports
   const queueIsEmpty = watchForEmptyQueue(ports.queues.jobs, clock, timing)
+  const sweepJobs = createJobSweep({ jobs, clock, timing, budget, queueIsEmpty, log })
   const all = loops(
     parts,
-    [timing.sweepMs, () => sweepJobs({ jobs, timing, budget, queueIsEmpty, log }).then(() => false)],
+    [timing.sweepMs, () => sweepJobs().then(() => false)],
     [
       timing.sweepMs,
       async () => {
