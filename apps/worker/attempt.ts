@@ -12,6 +12,7 @@ import type { Gate } from './gate.ts'
 import type { HeldMessage } from './held-message.ts'
 import { type ImageWorkParts, workOnImage } from './image-work.ts'
 import { keepLease, LeaseLost, LeaseUncertain } from './lease-keeper.ts'
+import { untilAnswered } from './until-answered.ts'
 
 /** The process stops: the attempt is given back, charged to nobody. */
 export class Draining extends Error {
@@ -133,12 +134,12 @@ export async function runAttempt(
 
   /** Row first: ends the job; only a terminal row lets the message go. */
   async function finish(ending: Pick<JobEnd, 'end' | 'deadLetter'>): Promise<void> {
-    const ended = await untilAnswered(() =>
+    const ended = await answered(() =>
       parts.jobs.end({ jobId: job.jobId, by: { kind: 'holder', fence }, ...ending }),
     )
     if (ended === null) return
     // Not ended: by a lost answer this attempt may have ended it before, or somebody else has it now. The row tells.
-    const status = ended ? ending.end.status : (await untilAnswered(() => parts.jobs.find(job.jobId)))?.status
+    const status = ended ? ending.end.status : (await answered(() => parts.jobs.find(job.jobId)))?.status
     if (status !== 'SUCCEEDED' && status !== 'FAILED') {
       parts.log.warn({ ...log, status }, 'too late to end the job: nothing touched')
       return
@@ -156,27 +157,12 @@ export async function runAttempt(
     delayMs: number
     error: JobError | null
   }): Promise<void> {
-    const back = await untilAnswered(() => parts.jobs.putBack({ jobId: job.jobId, fence, ...given }))
+    const back = await answered(() => parts.jobs.putBack({ jobId: job.jobId, fence, ...given }))
     await stopKeeping()
     if (back) await message.hide(Math.ceil(given.delayMs / 1_000))
   }
 
-  /**
-   * Asks the database until it answers, because an attempt whose verdict is not written was charged for nothing. The
-   * fence makes that safe however long it takes. Null when the process has to stop before.
-   */
-  async function untilAnswered<T>(ask: () => Promise<T>): Promise<T | null> {
-    for (let tries = 1; ; tries++) {
-      try {
-        return await ask()
-      } catch (error) {
-        if (!(error instanceof DependencyError)) throw error
-        gate.shut(error.dependency)
-        parts.log.warn({ ...log, err: error, tries }, 'verdict not written yet')
-        const backoff = { baseMs: timing.backoffBaseMs, capMs: timing.heartbeatMs }
-        if (drain.aborted) return null
-        await clock.sleep(backoffMs(parts.random, tries, backoff), drain).catch(() => {})
-      }
-    }
+  function answered<T>(ask: () => Promise<T>): Promise<T | null> {
+    return untilAnswered(parts, log, drain, ask)
   }
 }

@@ -80,7 +80,7 @@ export function startConsumer(parts: ConsumerParts): Consumer {
   function begin(message: ReceivedMessage): void {
     const handled = stopReceiving.signal.aborted
       ? holdMessage(parts, message).hide(0)
-      : deliver(message, stopWorking.signal)
+      : deliver(message, { beginning: stopReceiving.signal, working: stopWorking.signal })
     busy.add(handled)
     handled.finally(() => {
       busy.delete(handled)

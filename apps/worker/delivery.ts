@@ -4,11 +4,18 @@ import { decodeJobMessage } from '../../core/job-message.ts'
 import type { Queue, ReceivedMessage } from '../../core/ports/queue.ts'
 import { type AttemptParts, runAttempt } from './attempt.ts'
 import { type HeldMessage, holdMessage } from './held-message.ts'
+import { untilAnswered } from './until-answered.ts'
 
 export interface DeliveryParts extends AttemptParts {
   queue: Queue
   /** This process, as the row's lease names it. */
   owner: string
+}
+
+/** The two ends of a process that stops: it begins nothing more at once, and works on for a while. */
+export interface Stop {
+  beginning: AbortSignal
+  working: AbortSignal
 }
 
 /**
@@ -24,10 +31,10 @@ export function createDelivery(parts: DeliveryParts) {
 
   return { deliver }
 
-  async function deliver(received: ReceivedMessage, drain: AbortSignal): Promise<void> {
+  async function deliver(received: ReceivedMessage, stop: Stop): Promise<void> {
     const message = holdMessage(parts, received)
     try {
-      await handle(received, message, drain)
+      await handle(received, message, stop)
     } catch (error) {
       log.warn({ message_id: received.messageId, err: error }, 'delivery not handled')
       if (error instanceof DependencyError) gate.shut(error.dependency)
@@ -36,7 +43,7 @@ export function createDelivery(parts: DeliveryParts) {
     }
   }
 
-  async function handle(received: ReceivedMessage, message: HeldMessage, drain: AbortSignal): Promise<void> {
+  async function handle(received: ReceivedMessage, message: HeldMessage, stop: Stop): Promise<void> {
     const decoded = decodeJobMessage(received)
     if (!decoded.ok) {
       const { messageId, body, receiveCount } = received
@@ -51,19 +58,24 @@ export function createDelivery(parts: DeliveryParts) {
 
     running.set(jobId, message)
     try {
-      await begin(jobId, message, drain)
+      await begin(jobId, message, stop)
     } finally {
       running.delete(jobId)
     }
   }
 
-  async function begin(jobId: string, message: HeldMessage, drain: AbortSignal): Promise<void> {
-    const claimedAt = clock.now()
-    const claim = await jobs.claim({ jobId, owner, leaseMs: timing.leaseMs, budget })
+  async function begin(jobId: string, message: HeldMessage, stop: Stop): Promise<void> {
+    let claimedAt: number | null = null
+    const claim = await untilAnswered(parts, { job_id: jobId }, stop.beginning, async () => {
+      if (claimedAt !== null && stop.beginning.aborted) return null
+      claimedAt = clock.now()
+      return jobs.claim({ jobId, owner, leaseMs: timing.leaseMs, budget })
+    })
+    if (!claim || claimedAt === null) return message.hide(0)
     switch (claim.kind) {
       case 'claimed':
         log.info({ job_id: jobId, attempt: claim.attempt, receive_count: message.receiveCount }, 'claimed')
-        return runAttempt(parts, claim, message, claimedAt, drain)
+        return runAttempt(parts, claim, message, claimedAt, stop.working)
       case 'not_yet':
         return message.hide(Math.ceil(claim.retryInMs / 1_000))
       case 'finished':

@@ -70,7 +70,8 @@ export interface Publishing {
   returnToOutbox(given: { token: string; rowIds: readonly string[]; delayMs: number }): Promise<void>
   /**
    * For a row that the queue will never take: removes it, records the dead letter and fails its job
-   * (`publish_refused`) unless that is held or terminal, in one statement.
+   * (`publish_refused`) unless that is terminal, in one transaction. While a live lease holds the job, the row goes back
+   * until that ends instead: the holder may need no message, or be gone.
    */
   refusePublication(refusal: { token: string; rowId: string; body: string; reason: string }): Promise<void>
 }
@@ -91,7 +92,8 @@ export interface Work {
    * lease from now. A job whose budget is spent or whose deadline has passed is failed instead.
    *
    * `owner` is one process, which never claims a job that it is running: a job that it holds already is one whose claim
-   * it never heard the answer of, and is claimed again at once, charging nothing more.
+   * it never heard the answer of. It is answered as claimed again, with the same fence and nothing more charged, so that a
+   * claim may be repeated, and one that arrives late takes nothing from its own process.
    */
   claim(claim: { jobId: string; owner: string; leaseMs: number; budget: number }): Promise<ClaimOutcome>
   /** Extends the lease from now; false when the fence is no longer this attempt's. */

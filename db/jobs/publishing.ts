@@ -57,34 +57,39 @@ export async function refusePublication(
   { token, rowId, body, reason }: { token: string; rowId: string; body: string; reason: string },
 ): Promise<void> {
   await db.transaction().execute(async (transaction) => {
-    const row = await transaction
+    const job = await transaction
+      .selectFrom('outbox')
+      .innerJoin('jobs', 'jobs.job_id', 'outbox.job_id')
+      .select(['jobs.job_id', 'fence', 'generation', 'lease_until'])
+      .select(sql<boolean>`status = 'RUNNING' and lease_until > now()`.as('held'))
+      .where(claimed(token, [rowId]))
+      .forUpdate('jobs')
+      .executeTakeFirst()
+    if (!job) return
+    if (job.held) {
+      // Its holder may end it without a message, or be gone: then this row is all that is left of the job.
+      await transaction
+        .updateTable('outbox')
+        .set({ claim_token: null, claimed_until: job.lease_until })
+        .where(claimed(token, [rowId]))
+        .execute()
+      return
+    }
+    await transaction
       .deleteFrom('outbox')
       .where(claimed(token, [rowId]))
-      .returning('job_id')
-      .executeTakeFirst()
-    if (!row) return
-    const job = await transaction
-      .selectFrom('jobs')
-      .select(['fence', 'generation'])
-      .where('job_id', '=', row.job_id)
-      .forUpdate()
-      .executeTakeFirstOrThrow()
+      .execute()
     const deadLetter = { messageId: null, body, reason, receiveCount: 0 }
     const failed = await endJob(transaction, {
-      jobId: row.job_id,
+      jobId: job.job_id,
       by: { kind: 'sweep', fence: job.fence },
       end: { status: 'FAILED', error: { code: 'publish_refused', message: reason } },
       deadLetter,
     })
     if (!failed) {
-      // Ended or held meanwhile, hence in no need of the message.
-      const { generation } = job
-      await insertDeadLetter(transaction, {
-        ...deadLetter,
-        jobId: row.job_id,
-        generation,
-        verdict: 'false_quarantine',
-      })
+      // Ended meanwhile, hence in no need of the message.
+      const { job_id: jobId, generation } = job
+      await insertDeadLetter(transaction, { ...deadLetter, jobId, generation, verdict: 'false_quarantine' })
     }
   })
 }

@@ -19,7 +19,8 @@ export async function claim(
   const { rows } = await sql<JobRow>`
     with changed as (
       update jobs
-      set status = 'RUNNING', fence = fence + 1, claimed_at = now(), republications = 0,
+      set status = 'RUNNING', claimed_at = now(), republications = 0,
+        fence = fence + case when lease_owner = ${owner} then 0 else 1 end,
         attempts = attempts + case when lease_owner = ${owner} then 0 else 1 end,
         lease_owner = ${owner}, lease_until = ${fromNow(leaseMs)}
       where job_id = ${jobId} and (

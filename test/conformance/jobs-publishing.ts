@@ -124,18 +124,20 @@ export function publishingRules({ jobs, age, look, accepted, claimed, found, suc
     expect(await look(jobId)).toMatchObject({ outboxRows: 1, deadLetters: [] })
   })
 
-  it('does not fail the job of a refused row while a worker holds it', async () => {
+  it('keeps a refused row while a worker holds its job, and fails the job when the lease ends without an end', async () => {
     const jobId = await accepted()
     const [row] = await claimOutbox('a')
-    const fence = await claimed(jobId)
+    await claimed(jobId)
     await refuse('a', row!.rowId)
     expect((await found(jobId)).status).toBe('RUNNING')
-    expect(await look(jobId)).toMatchObject({
-      outboxRows: 0,
-      markers: [],
-      deadLetters: [{ verdict: 'false_quarantine', reason: 'too long' }],
-    })
-    expect(await succeed(jobId, fence)).toBe(true)
+    expect(await look(jobId)).toMatchObject({ outboxRows: 1, markers: [], deadLetters: [] })
+    expect(await claimOutbox('b')).toEqual([])
+
+    await age(LEASE_MS + 1_000)
+    const [again] = await claimOutbox('c')
+    await refuse('c', again!.rowId)
+    expect(await found(jobId)).toMatchObject({ status: 'FAILED', error: { code: 'publish_refused' } })
+    expect(await look(jobId)).toMatchObject({ outboxRows: 0, deadLetters: [{ verdict: 'failed' }] })
   })
 
   it('does not fail the job of a refused row once it is finished', async () => {

@@ -58,7 +58,9 @@ export function watchJobs(tables: Tables, budget: number, report: Report): JobHi
     }
     if (after.fence < before.fence)
       report('fence', told(`the fence fell from ${before.fence} to ${after.fence}`))
-    if ((claimed || (moved && after.status === 'QUEUED')) && after.fence <= before.fence) {
+    // Its own claim, whose answer it never heard: no other attempt, and no other fence or charge.
+    const repeated = claimed && before.status === 'RUNNING' && before.leaseOwner === after.leaseOwner
+    if (((claimed && !repeated) || (moved && after.status === 'QUEUED')) && after.fence <= before.fence) {
       report('fence', told(`${before.status} → ${after.status} kept the fence ${after.fence}`))
     }
     const givenBack = before.status === 'RUNNING' && after.status === 'QUEUED' ? 1 : 0
@@ -75,8 +77,10 @@ export function watchJobs(tables: Tables, budget: number, report: Report): JobHi
   function checkClaim(before: JobRow, after: JobRow, told: (text: string) => string): void {
     const now = tables.now()
     if (after.leaseUntil! <= now) report('lease', told('claimed with a lease that has run out'))
-    // Its own claim, whose answer it never heard: no other attempt, and no other charge.
-    if (before.status === 'RUNNING' && before.leaseOwner === after.leaseOwner) return
+    if (before.status === 'RUNNING' && before.leaseOwner === after.leaseOwner) {
+      if (after.fence !== before.fence) report('fence', told('a repeated claim changed the fence'))
+      return
+    }
     if (before.status === 'QUEUED' && before.runAt > now) {
       report('lease', told(`claimed ${before.runAt - now} ms before it was due`))
     }

@@ -1,5 +1,5 @@
 import type { OutboxRow, Publishing } from '../../../core/ports/jobs.ts'
-import { appendEvent, insertDeadLetter, type OutboxTableRow, type Tables } from './tables.ts'
+import { appendEvent, insertDeadLetter, type OutboxTableRow, type Tables, toJob } from './tables.ts'
 import { endJob } from './work.ts'
 
 type Arguments<Method extends keyof Publishing> = Parameters<Publishing[Method]>[0]
@@ -41,7 +41,13 @@ export function refusePublication(
   const row = claimed(tables, token, [rowId])[0]
   if (!row) return
   const { jobId } = row
-  const { fence, generation } = tables.jobs.get(jobId)!
+  const job = tables.jobs.get(jobId)!
+  if (toJob(tables, job).held) {
+    row.claimToken = null
+    row.claimedUntil = job.leaseUntil
+    return
+  }
+  const { fence, generation } = job
   tables.outbox.delete(jobId)
   const deadLetter = { messageId: null, body, reason, receiveCount: 0 }
   const failed = endJob(tables, {

@@ -13,8 +13,10 @@ export function claim(tables: Tables, { jobId, owner, leaseMs, budget }: Argumen
   const free = (row.status === 'QUEUED' && row.runAt <= now) || hasRunOut(tables, row)
   if (own || (free && row.attempts < budget && row.deadlineAt > now)) {
     row.status = 'RUNNING'
-    row.fence++
-    if (!own) row.attempts++
+    if (!own) {
+      row.fence++
+      row.attempts++
+    }
     row.claimedAt = now
     row.republications = 0
     row.leaseOwner = owner
