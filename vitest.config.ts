@@ -4,12 +4,13 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
     include: ['**/*.test.ts'],
-    // What takes long has a command of its own: `npm run test:races`.
-    exclude: ['**/node_modules/**', '.img42/**', 'test/races/**', 'test/chaos/**'],
+    // What takes long has a command of its own: `npm run test:races`. Of the chaos there is a minute.
+    exclude: ['**/node_modules/**', '.img42/**', 'test/races/**', 'test/chaos/checker/**'],
     globalSetup: 'test/global-setup.ts',
     // Processes rather than threads: tests send signals, change folders, and load sharp, which is native.
     pool: 'forks',
-    maxWorkers: Math.max(2, availableParallelism()),
+    // One more than there are cores: tests of whole processes wait most of the time.
+    maxWorkers: Math.max(2, availableParallelism()) + 1,
     // Nothing waits for these; they only end what hangs.
     testTimeout: 60_000,
     hookTimeout: 60_000,

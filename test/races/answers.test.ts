@@ -38,7 +38,7 @@ test('a completion whose commit succeeded and whose connection died is asked aga
   proxy.set({ pattern: /insert into processed_operations/, when: 'after', act })
   const jobId = await stack.accept(jpeg, 'image/jpeg')
 
-  await worker.logged((line) => line.msg === 'verdict not written yet' && line.job_id === jobId)
+  await worker.logged((line) => line.msg === 'not answered: asking again' && line.job_id === jobId)
   await worker.logged((line) => line.msg === 'ended' && line.job_id === jobId)
   await until(async () => stack.aws.calls.some((name) => name.startsWith('SQS DeleteMessage')))
   expect(cut).toBe(1)
