@@ -5,7 +5,7 @@ export default defineConfig({
   test: {
     include: ['**/*.test.ts'],
     // What takes long has a command of its own: `npm run test:races`. Of the chaos there is a minute.
-    exclude: ['**/node_modules/**', '.img42/**', 'test/races/**', 'test/chaos/checker/**'],
+    exclude: ['**/node_modules/**', '.img42/**', 'client/dist/**', 'test/races/**', 'test/chaos/checker/**'],
     globalSetup: 'test/global-setup.ts',
     // Processes rather than threads: tests send signals, change folders, and load sharp, which is native.
     pool: 'forks',

@@ -37,15 +37,18 @@ export type WorkCode = 'renderer_crashed' | 'renderer_killed' | 'timeout' | 'int
 
 /**
  * A dependency (store, database, queue) was unreachable, slow or refused for reasons of its own: the attempt is given
- * back. The call may have had its effect.
+ * back. The call may have had its effect, unless the error says that it was never sent.
  */
 export class DependencyError extends Error {
   readonly dependency: Dependency
+  /** Whether the call is known never to have been sent, and so to have had no effect. Defaults to false. */
+  readonly unsent: boolean
 
-  constructor(dependency: Dependency, message: string, options?: ErrorOptions) {
+  constructor(dependency: Dependency, message: string, options: ErrorOptions & { unsent?: boolean } = {}) {
     super(message, options)
     this.name = 'DependencyError'
     this.dependency = dependency
+    this.unsent = options.unsent ?? false
   }
 }
 

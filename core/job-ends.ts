@@ -19,6 +19,10 @@ export function expired(): Ending {
   return failed({ code: 'expired', message: 'the job was not done by its deadline' })
 }
 
+export function cancelled(): Ending {
+  return failed({ code: 'cancelled', message: 'the job was cancelled' })
+}
+
 export function deleted(): Ending {
   return failed({ code: 'deleted', message: 'the image was deleted before the job was done' })
 }

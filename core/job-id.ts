@@ -1,3 +1,4 @@
+import { base32, bigintOf } from './base32.ts'
 import type { Clock } from './ports/clock.ts'
 import type { Random } from './ports/random.ts'
 
@@ -6,19 +7,10 @@ import type { Random } from './ports/random.ts'
  * Ordered by time, so that new rows land at the index's end; not guessable.
  */
 export function mintJobId(clock: Clock, random: Random): string {
-  let value = BigInt(clock.now())
-  for (const byte of random.bytes(10)) value = (value << 8n) | BigInt(byte)
-  let text = ''
-  for (let i = 0; i < 26; i++) {
-    text = ALPHABET[Number(value & 31n)] + text
-    value >>= 5n
-  }
-  return `img_${text}`
+  return `img_${base32(bigintOf(random.bytes(10), BigInt(clock.now())), 26)}`
 }
 
 /** Whether the text can be a job's id at all; one that can't needs no look at the table. */
 export function isJobId(text: string): boolean {
   return /^img_[0-9a-z]{1,40}$/.test(text)
 }
-
-const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'

@@ -80,4 +80,5 @@ export type JobErrorCode =
   | 'dead_lettered'
   | 'publish_refused'
   | 'expired'
+  | 'cancelled'
   | 'deleted'

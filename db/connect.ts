@@ -2,6 +2,14 @@ import { Kysely, PostgresDialect, type PostgresPool, type PostgresPoolClient } f
 import pg from 'pg'
 import type { Database } from './schema.ts'
 
+/** No connection could be had: the statement was never sent. */
+export class NotConnected extends Error {
+  constructor(cause: unknown) {
+    super((cause as Error).message, { cause })
+    this.name = 'NotConnected'
+  }
+}
+
 export interface DatabaseOptions {
   /** Connections at most. */
   max: number
@@ -40,7 +48,9 @@ function distrustful(pool: pg.Pool): PostgresPool {
     options: pool.options,
     end: () => pool.end(),
     async connect() {
-      const client = await pool.connect()
+      const client = await pool.connect().catch((error: unknown) => {
+        throw new NotConnected(error)
+      })
       let broken = false
       const onLost = () => {
         broken = true

@@ -15,8 +15,8 @@ export interface RecordedEvent {
 }
 
 /**
- * All events of a job, in the order of their ids. That is not quite the order of their commits: an event with a lower
- * id may appear later, so whoever follows a job reads them all and leaves out the ones it knows.
+ * All events of a job, in the order of their ids, which is that of their commits: each is inserted by the statement that
+ * changes the job's row, after that change, and the row's lock is held until the commit.
  */
 export async function readJobEvents(db: Kysely<Database>, jobId: string): Promise<RecordedEvent[]> {
   const rows = await db

@@ -3,11 +3,17 @@ import { type Migration, Migrator } from 'kysely/migration'
 import pg from 'pg'
 import * as jobs from './migrations/0001-jobs.ts'
 import * as queueMessages from './migrations/0002-queue-messages.ts'
+import * as tenants from './migrations/0003-tenants.ts'
+import * as callbacks from './migrations/0004-callbacks.ts'
+import * as listing from './migrations/0005-listing.ts'
 
 /** Every migration, in order. One that was released never changes. */
 const MIGRATIONS: Record<string, Migration> = {
   '0001-jobs': jobs,
   '0002-queue-messages': queueMessages,
+  '0003-tenants': tenants,
+  '0004-callbacks': callbacks,
+  '0005-listing': listing,
 }
 
 /**

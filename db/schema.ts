@@ -1,4 +1,6 @@
 import type { ColumnType, Generated } from 'kysely'
+import type { CallbackEvent, CallbackState } from '../core/callback.ts'
+import type { SendError } from '../core/callback-schedule.ts'
 import type { ImageWarning } from '../core/image/warnings.ts'
 import type { JobErrorCode, JobStatus, OriginalFacts, Output } from '../core/job.ts'
 
@@ -11,6 +13,12 @@ export interface Database {
   job_events: JobEventsTable
   dead_letters: DeadLettersTable
   queue_messages: QueueMessagesTable
+  tenants: TenantsTable
+  api_keys: ApiKeysTable
+  callbacks: CallbacksTable
+  callback_attempts: CallbackAttemptsTable
+  callback_secrets: CallbackSecretsTable
+  disabled_callback_urls: DisabledCallbackUrlsTable
 }
 
 export interface JobsTable {
@@ -41,6 +49,7 @@ export interface JobsTable {
   finished_at: Date | null
   deleted_at: Date | null
   objects_deleted_at: Date | null
+  callback_url: string | null
 }
 
 export interface OutboxTable {
@@ -121,6 +130,65 @@ export interface QueueMessagesTable {
   receive_count: Generated<number>
   received_at: Date | null
   sent_at: Generated<Date>
+}
+
+export interface TenantsTable {
+  tenant: string
+  rate_per_second: Generated<number>
+  burst: Generated<number>
+  max_in_flight: Generated<number>
+  callback_url: string | null
+  created_at: Generated<Date>
+}
+
+export interface ApiKeysTable {
+  key_id: string
+  tenant: string
+  name: string
+  key_hash: Buffer
+  shown_part: string
+  created_at: Generated<Date>
+  revoked_at: Date | null
+}
+
+export interface CallbacksTable {
+  callback_id: string
+  job_id: string
+  tenant: string
+  event: CallbackEvent
+  url: string
+  receiver: ColumnType<number, never, never>
+  error_code: JobErrorCode | null
+  error_message: string | null
+  state: Generated<CallbackState>
+  sends: Generated<number>
+  next_attempt_at: Generated<Date>
+  claim_token: string | null
+  created_at: Generated<Date>
+  finished_at: Date | null
+}
+
+export interface CallbackAttemptsTable {
+  attempt_id: Generated<string>
+  callback_id: string
+  at: Date
+  duration_ms: number
+  status_code: number | null
+  error: SendError | null
+}
+
+export interface CallbackSecretsTable {
+  secret_id: Generated<string>
+  tenant: string
+  secret: string
+  created_at: Generated<Date>
+  expires_at: Date | null
+}
+
+export interface DisabledCallbackUrlsTable {
+  tenant: string
+  url: string
+  disabled_at: Generated<Date>
 }
 
 /** jsonb: read as what it is, written as text, because pg would send an array as a Postgres array. */

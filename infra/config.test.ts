@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { ConfigError, describeVariables, readConfig } from './config.ts'
+import { authMode, ConfigError, describeVariables, readConfig } from './config.ts'
 import queuePolicy from './queue-policy.json' with { type: 'json' }
 
 const DATABASE_URL = 'postgres://img42@localhost:5432/img42'
@@ -32,6 +32,71 @@ describe('a configuration', () => {
       queueUrl: null,
       port: 8082,
     })
+  })
+
+  test.each([' ', ' 5', '1e1', '0x5', '+5', '-0', '5.0', '1_000', '٥', '9'.repeat(16)])(
+    'takes %j for no number',
+    (value) => {
+      expect(messageOf(() => readConfig({ DATABASE_URL, MAX_ATTEMPTS: value }, 8080))).toBe(
+        'MAX_ATTEMPTS has to be a whole number from 1 to 100.',
+      )
+      expect(messageOf(() => readConfig({ DATABASE_URL, PORT: value }, 8080))).toContain('PORT has to be')
+    },
+  )
+
+  test('names HOST where it can be no address', () => {
+    for (const HOST of ['http://localhost', 'a b', '127.0.0.1:80', '[::1]', '-']) {
+      expect(messageOf(() => readConfig({ DATABASE_URL, HOST }, 8080))).toContain('HOST has to be')
+    }
+    for (const HOST of ['::1', '0.0.0.0', 'localhost', 'api-1.internal']) {
+      expect(readConfig({ DATABASE_URL, HOST }, 8080).host).toBe(HOST)
+    }
+  })
+
+  test('asks for keys, or not, as it is told', () => {
+    for (const HOST of ['127.0.0.1', '0.0.0.0']) {
+      for (const AUTH of ['keys', 'none']) {
+        expect(authMode(readConfig({ DATABASE_URL, HOST, AUTH }, 8080))).toBe(AUTH)
+      }
+    }
+    expect(messageOf(() => readConfig({ DATABASE_URL, AUTH: 'off' }, 8080))).toContain(
+      'AUTH has to be keys or none',
+    )
+  })
+
+  test('asks for no keys by itself where only this machine can reach it, and does not start elsewhere', () => {
+    const mode = (HOST: string) => authMode(readConfig({ DATABASE_URL, HOST }, 8080))
+    for (const host of ['127.0.0.1', '127.8.8.8', '::1', '::ffff:127.0.0.1', 'localhost']) {
+      expect(mode(host)).toBe('none')
+    }
+    for (const host of [
+      '0.0.0.0',
+      '::',
+      '192.168.1.5',
+      '::ffff:10.0.0.1',
+      'localhost.example.com',
+      '128.0.0.1',
+    ]) {
+      expect(messageOf(() => mode(host))).toContain('AUTH is missing')
+    }
+  })
+
+  test('takes origins as browsers write them', () => {
+    const origins = (CORS_ORIGINS: string) => readConfig({ DATABASE_URL, CORS_ORIGINS }, 8080).corsOrigins
+    expect(origins('https://a.example, http://localhost:3000')).toEqual([
+      'https://a.example',
+      'http://localhost:3000',
+    ])
+    for (const wrong of [
+      '*',
+      'a.example',
+      'https://a.example/',
+      'https://A.example',
+      'https://a.example,',
+      'null',
+    ]) {
+      expect(messageOf(() => origins(wrong))).toContain('CORS_ORIGINS has to be origins')
+    }
   })
 
   test('does not start with durations that contradict each other', () => {

@@ -1,5 +1,8 @@
+import { isIP } from 'node:net'
 import { availableParallelism } from 'node:os'
+import ipaddr from 'ipaddr.js'
 import { z } from 'zod'
+import { ALLOW_NOTHING, type CallbackAllow, parseCallbackAllow } from '../core/callback-address.ts'
 import { DEFAULT_LIMITS, type Limits } from '../core/limits.ts'
 import { brokenTimingRules, DEFAULT_TIMING, type Timing } from '../core/timing.ts'
 
@@ -15,7 +18,15 @@ export interface Config {
   dataDir: string
   host: string
   port: number
+  /** null: not said; see {@link authMode}. */
+  auth: 'keys' | 'none' | null
+  /** Of pages whose scripts may use the API. */
+  corsOrigins: string[]
+  /** Receivers of callbacks that need not be public. */
+  callbackAllow: CallbackAllow
   logLevel: string
+  /** Whether uploads have to have an Idempotency-Key. */
+  idempotencyRequired: boolean
   limits: Limits
   concurrency: number
   budget: number
@@ -65,7 +76,11 @@ export function readConfig(env: NodeJS.ProcessEnv, defaultPort: number): Config 
     dataDir: values.DATA_DIR,
     host: values.HOST,
     port: values.PORT ?? defaultPort,
+    auth: values.AUTH ?? null,
+    corsOrigins: values.CORS_ORIGINS ?? [],
+    callbackAllow: values.CALLBACK_ALLOW ?? ALLOW_NOTHING,
     logLevel: values.LOG_LEVEL,
+    idempotencyRequired: values.IDEMPOTENCY === 'required',
     limits: {
       maxBytes: values.MAX_UPLOAD_BYTES,
       maxPixels: values.MAX_PIXELS,
@@ -76,6 +91,24 @@ export function readConfig(env: NodeJS.ProcessEnv, defaultPort: number): Config 
     budget: values.MAX_ATTEMPTS,
     timing,
   }
+}
+
+/**
+ * Whether the API asks for keys. It may leave them out by itself only where nobody but this machine can reach it;
+ * elsewhere somebody has to have said so.
+ *
+ * @throws {ConfigError} when `AUTH` is not set and `HOST` is no loopback address
+ */
+export function authMode({ auth, host }: Pick<Config, 'auth' | 'host'>): 'keys' | 'none' {
+  if (auth) return auth
+  if (isLoopback(host)) return 'none'
+  throw new ConfigError([
+    `AUTH is missing: HOST is ${host}, which others may reach. Set AUTH to keys (img42 keys create makes one), or to none if everybody who reaches it may use it.`,
+  ])
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || (ipaddr.isValid(host) && ipaddr.process(host).range() === 'loopback')
 }
 
 /** Every variable, in the order of the README's table. */
@@ -95,12 +128,35 @@ function variableName(field: string): string {
   return field.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()
 }
 
-const whole = (least: number, most: number) =>
-  z.coerce
-    .number({ error: () => `has to be a whole number from ${least} to ${most}` })
-    .int({ error: () => `has to be a whole number from ${least} to ${most}` })
-    .min(least, { error: () => `has to be a whole number from ${least} to ${most}` })
-    .max(most, { error: () => `has to be a whole number from ${least} to ${most}` })
+/** Decimal digits and nothing else: `1e3`, `0x10` and a blank are numbers to JavaScript, and slips here. */
+const whole = (least: number, most: number) => {
+  const error = () => `has to be a whole number from ${least} to ${most}`
+  return z
+    .string({ error })
+    .regex(/^\d{1,15}$/, { error })
+    .transform(Number)
+    .pipe(z.number().min(least, { error }).max(most, { error }))
+}
+
+const origins = z.string().transform((text, context) => {
+  const listed = text.split(',').map((origin) => origin.trim())
+  if (!listed.every((origin) => URL.canParse(origin) && new URL(origin).origin === origin)) {
+    context.addIssue(
+      'has to be origins with commas between them, such as https://app.example.com,http://localhost:3000',
+    )
+  }
+  return listed
+})
+
+const callbackAllow = z.string().transform((text, context) => {
+  const allow = parseCallbackAllow(text)
+  if (!allow) {
+    context.addIssue(
+      'has to be host names, addresses and ranges with commas between them, such as hooks.internal,10.0.0.0/8',
+    )
+  }
+  return allow ?? ALLOW_NOTHING
+})
 
 const url = (protocol: RegExp, example: string) =>
   z.url({
@@ -176,12 +232,34 @@ const ENVIRONMENT = z.object({
     .meta({ default: '`.img42`', meaning: 'where the embedded default keeps everything' }),
   HOST: z
     .string()
+    .refine((host) => isIP(host) !== 0 || /^(?=.{1,253}$)[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/i.test(host), {
+      error: () => 'has to be an address or a name of this machine, such as 0.0.0.0',
+    })
     .default('127.0.0.1')
     .meta({ default: '127.0.0.1', meaning: 'the address that is listened on' }),
   PORT: whole(0, 65_535).optional().meta({
     default: '8080 (worker 8081, reconciler 8082)',
     meaning: 'where the app answers; 0 for any free port',
   }),
+  AUTH: z
+    .enum(['keys', 'none'], { error: () => 'has to be keys or none' })
+    .optional()
+    .meta({
+      default: 'none on a loopback `HOST`, required elsewhere',
+      meaning: 'whether the API asks for keys; without them, whoever reaches it may use it',
+    }),
+  CORS_ORIGINS: origins.optional().meta({
+    default: 'none',
+    meaning: 'the origins, with commas between them, whose pages may use the API from a browser',
+  }),
+  CALLBACK_ALLOW: callbackAllow.optional().meta({
+    default: 'none',
+    meaning: 'where callbacks may go that is not public: names, addresses, ranges, with commas',
+  }),
+  IDEMPOTENCY: z
+    .enum(['required', 'optional'], { error: () => 'has to be required or optional' })
+    .default('optional')
+    .meta({ default: 'optional', meaning: 'whether an upload has to have an Idempotency-Key' }),
   LOG_LEVEL: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal'], {
       error: () => 'has to be one of trace, debug, info, warn, error and fatal',

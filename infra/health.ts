@@ -41,15 +41,28 @@ export async function serveHealth(
   }
 }
 
-/** Resolves when the server listens; rejects with a sentence when the port is taken. */
+/** Resolves when the server listens; rejects with a sentence that names the variable to change. */
 export function listen(server: Server, host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
-      const taken = error.code === 'EADDRINUSE'
-      reject(
-        taken ? new Error(`port ${port} of ${host} is taken: set PORT to another`, { cause: error }) : error,
-      )
+      reject(new Error(whyNot(error, host, port), { cause: error }))
     })
     server.listen(port, host, resolve)
   })
+}
+
+function whyNot({ code, message }: NodeJS.ErrnoException, host: string, port: number): string {
+  switch (code) {
+    case 'EADDRINUSE':
+      return `port ${port} of ${host} is taken: set PORT to another`
+    case 'EACCES':
+      return `this user may not listen on port ${port}: set PORT to another`
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+    case 'EADDRNOTAVAIL':
+    case 'EINVAL':
+      return `${host} is no address of this machine: set HOST to one that is`
+    default:
+      return `HOST ${host} and PORT ${port} cannot be listened on: ${message}`
+  }
 }

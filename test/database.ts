@@ -11,8 +11,8 @@ export interface TestDatabase {
 }
 
 /** Makes a database that nobody else uses: a copy of the run's template. */
-export async function createTestDatabase(): Promise<TestDatabase> {
-  const { adminUrl, template } = inject('testServer')
+export async function createTestDatabase(testServer = inject('testServer')): Promise<TestDatabase> {
+  const { adminUrl, template } = testServer
   const name = `${template}_${randomBytes(6).toString('hex')}`
   await asAdmin(adminUrl, (client) => copyDatabase(client, template, name))
   return {

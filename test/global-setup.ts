@@ -5,12 +5,16 @@ import path from 'node:path'
 import type { TestProject } from 'vitest/node'
 import { migrateToLatest } from '../db/migrate.ts'
 import { startPostgres } from '../infra/embedded/postgres.ts'
-import { asAdmin, databaseUrl } from './database.ts'
+import { startOnDemand } from './contract/on-demand.ts'
+import { startContractStack } from './contract/stack.ts'
+import { asAdmin, createTestDatabase, databaseUrl } from './database.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
     /** Where this run's databases are made: an admin's URL, and the migrated database that they are copies of. */
     testServer: { adminUrl: string; template: string }
+    /** Answers with the service that the contract's tests share; the first request starts it. */
+    contractStack: string
   }
 }
 
@@ -34,8 +38,17 @@ export default async function setup(project: TestProject): Promise<() => Promise
     await server.stop(template)
     throw error
   }
-  project.provide('testServer', { adminUrl: server.adminUrl, template })
-  return () => server.stop(template)
+  const testServer = { adminUrl: server.adminUrl, template }
+  const contractStack = await startOnDemand(async () => {
+    const { url } = await createTestDatabase(testServer)
+    return startContractStack(url)
+  })
+  project.provide('testServer', testServer)
+  project.provide('contractStack', contractStack.url)
+  return async () => {
+    await contractStack.stop()
+    await server.stop(template)
+  }
 }
 
 interface Server {

@@ -60,13 +60,14 @@ describe('an upload', () => {
 
   it('holds its key for as long as it is alive, however slow', async () => {
     const api = createVirtualApi()
+    const png = makePng({ padding: 90_000 })
     const body = (async function* () {
-      for (const byte of PNG) {
+      for (let at = 0; at < png.length; at += 1_100) {
         await api.clock.sleep(1_000)
-        yield Buffer.from([byte])
+        yield png.subarray(at, at + 1_100)
       }
     })()
-    const slow = api.upload({ key: 'k', body })
+    const slow = api.upload({ key: 'k', bytes: png.length, body })
     for (let i = 0; i < 6; i++) {
       await api.pass(reservationMs)
       const other = await api.until(api.upload({ key: 'k' }))
@@ -74,6 +75,32 @@ describe('an upload', () => {
     }
     expect(await api.until(slow)).toMatchObject({ kind: 'accepted' })
     checkWorld(api)
+  })
+
+  it('whose body drips is refused once it had its time, and its key is free', async () => {
+    const api = createVirtualApi()
+    const png = makePng({ padding: 500_000 })
+    const startedAt = api.clock.now()
+    const body = (async function* () {
+      for (let at = 0; at < png.length; at += 900) {
+        await api.clock.sleep(1_000)
+        yield png.subarray(at, at + 900)
+      }
+    })()
+    const outcome = await api.until(api.upload({ key: 'k', bytes: null, body }))
+    expect(outcome).toMatchObject({ kind: 'refused', refusal: { status: 408, code: 'upload_too_slow' } })
+    expect(api.clock.now() - startedAt).toBeLessThan(2 * SETTINGS.idleMs)
+    expect(api.tables.idempotencyRecords.size).toBe(0)
+    expect(api.store.keys()).toEqual([])
+  })
+
+  it('is not too slow while it is the store that keeps the client waiting', async () => {
+    const api = createVirtualApi()
+    const upload = api.process(async (call, effect) => {
+      if (call === 'put') await api.clock.sleep(2 * SETTINGS.idleMs - 10_000)
+      return effect()
+    })
+    expect(await api.until(upload())).toMatchObject({ kind: 'accepted' })
   })
 
   it('whose client falls silent is refused after the idle time', async () => {

@@ -1,6 +1,5 @@
 import { DependencyError } from '../../core/errors.ts'
 import type { Inspector } from '../../core/image/inspector.ts'
-import type { ImageWarning } from '../../core/image/warnings.ts'
 import type { Job } from '../../core/job.ts'
 import type { Limits } from '../../core/limits.ts'
 import type { Clock } from '../../core/ports/clock.ts'
@@ -10,7 +9,7 @@ import type { Random } from '../../core/ports/random.ts'
 import type { Timing } from '../../core/timing.ts'
 import { admit } from './admit.ts'
 import { refusalOfType } from './declared-type.ts'
-import { fingerprint } from './fingerprint.ts'
+import { fingerprint, type UploadOptions } from './fingerprint.ts'
 import { EMPTY_BODY, type Refusal, stoppedBy, tooLarge, UploadAborted, UploadRefused } from './refusal.ts'
 import { ReservationLost } from './reservation.ts'
 import { openIntake } from './upload-intake.ts'
@@ -38,16 +37,22 @@ export interface Upload {
   key: string | null
   /** See {@link declaredType}. */
   declaredType: string | null
+  /** Valid ones. */
+  options: UploadOptions
   /** The body's length, where the request says it. */
   bytes: number | null
+  /** Hexadecimal, where the request says it. */
+  announcedSha256: string | null
+  /** Whether the client sends the body only once it is read, and will not need to where the answer comes first. */
+  holdsBodyBack: boolean
   /** Read once, and not begun before the upload is known to be worth it. What it throws means that the client is gone. */
   body: AsyncIterable<Uint8Array>
 }
 
 export type UploadOutcome =
   /** Committed: a new job. */
-  | { kind: 'accepted'; jobId: string; warnings: ImageWarning[] }
-  /** The key's job, as it stands now. */
+  | { kind: 'accepted'; jobId: string; job: Job }
+  /** The key's job, as it stands now; it may be a tombstone. */
   | { kind: 'replayed'; job: Job }
   /** Another upload holds the key. */
   | { kind: 'in_progress'; retryInMs: number }
@@ -105,26 +110,33 @@ function refusalByHeaders({ maxBytes }: Limits, { declaredType, bytes }: Upload)
   return refusalOfType(declaredType)
 }
 
-/** The key has a job: reads the body for its hash alone, and compares. */
+/**
+ * The key has a job: reads the body for its hash alone, and compares. A client that has said the hash and holds the body
+ * back is taken at its word: whoever has the key of another request has named that request's bytes, too.
+ */
 async function replay(
   { jobs, clock }: UploadPorts,
   settings: UploadSettings,
-  { body, declaredType }: Upload,
+  { body, declaredType, options, announcedSha256, holdsBodyBack }: Upload,
   known: { jobId: string; fingerprint: string },
   signal: AbortSignal,
 ): Promise<UploadOutcome> {
-  const stop = stoppedBy(signal)
-  const intake = openIntake(clock, settings, body, () => {}, stop)
-  try {
-    for await (const _ of intake.chunks);
-  } finally {
-    intake.close()
-  }
-  const { sha256, bytes } = intake.sum()
-  if (bytes === 0) throw new UploadRefused(EMPTY_BODY)
-  if (fingerprint({ declaredType, sha256 }) !== known.fingerprint) return { kind: 'key_conflict' }
+  const sha256 = holdsBodyBack && announcedSha256 !== null ? announcedSha256 : await readSha256()
+  if (fingerprint({ declaredType, sha256, options }) !== known.fingerprint) return { kind: 'key_conflict' }
   const job = await jobs.find(known.jobId)
   // Forgotten a moment ago, and the key with it.
   if (!job) return { kind: 'in_progress', retryInMs: 1_000 }
   return { kind: 'replayed', job }
+
+  async function readSha256(): Promise<string> {
+    const intake = openIntake(clock, settings, body, announcedSha256, () => {}, stoppedBy(signal))
+    try {
+      for await (const _ of intake.chunks);
+    } finally {
+      intake.close()
+    }
+    const { sha256, bytes } = intake.sum()
+    if (bytes === 0) throw new UploadRefused(EMPTY_BODY)
+    return sha256
+  }
 }

@@ -2,7 +2,9 @@ import { withDeadline } from '../../core/deadline.ts'
 import { DependencyError } from '../../core/errors.ts'
 import type { ImageFacts } from '../../core/image/verdict.ts'
 import type { ImageWarning } from '../../core/image/warnings.ts'
+import type { Job } from '../../core/job.ts'
 import { mintJobId } from '../../core/job-id.ts'
+import { acceptedJob } from '../../core/new-job.ts'
 import { originalKey } from '../../core/object-keys.ts'
 import type { NewJob, Reservation } from '../../core/ports/jobs.ts'
 import type { Upload, UploadOutcome, UploadPorts, UploadSettings } from './accept-upload.ts'
@@ -35,7 +37,7 @@ export async function admit(
     if (verdict?.ok) found.facts = verdict.facts
     else if (verdict) throw new UploadRefused(verdict)
   }
-  const intake = openIntake(ports.clock, settings, upload.body, inspect, stop)
+  const intake = openIntake(ports.clock, settings, upload.body, upload.announcedSha256, inspect, stop)
   if (reservation) {
     void keepReservation(ports, reservation, settings.timing.reservationMs, stop, stored.signal)
   }
@@ -62,11 +64,12 @@ export async function admit(
     objectKey: originalKey(jobId),
     original: { contentType, bytes, sha256, width, height },
     warnings: typeMismatch(upload.declaredType, contentType),
-    deadlineMs: settings.timing.deadlineMs,
+    deadlineMs: deadlineMs(upload, settings),
+    callbackUrl: upload.options.callback_url ?? null,
     idempotency: reservation && {
       key: reservation.key,
       token: reservation.token,
-      fingerprint: fingerprint({ declaredType: upload.declaredType, sha256 }),
+      fingerprint: fingerprint({ declaredType: upload.declaredType, sha256, options: upload.options }),
     },
   })
 }
@@ -109,25 +112,42 @@ async function commit(
   reservation: Reservation | null,
   job: NewJob,
 ): Promise<UploadOutcome> {
-  const { jobId, warnings } = job
+  const { jobId } = job
+  let accepted: Job
   try {
-    if ((await ports.jobs.accept(job)) === 'reservation_lost') throw new ReservationLost()
+    const outcome = await ports.jobs.accept(job)
+    if (outcome.kind === 'reservation_lost') throw new ReservationLost()
+    accepted = acceptedJob(job, outcome)
   } catch (error) {
     if (error instanceof ReservationLost) {
       await discard(ports, settings, jobId)
       throw error
     }
+    if (error instanceof DependencyError && error.unsent) {
+      // Nothing was asked of the database, so that nothing has to be found out.
+      await Promise.all([
+        reservation && ports.jobs.releaseReservation(reservation).catch(() => {}),
+        discard(ports, settings, jobId),
+      ])
+      throw error
+    }
     const patienceMs = 3 * settings.timing.callMs
     const fate = await settleUnknownCommit(ports, jobId, reservation, patienceMs)
     // DANGER: only a job that can no longer appear may lose its object. A 202 may have gone out, or will, for any other.
-    if (fate === 'absent') await discard(ports, settings, jobId)
-    if (fate !== 'accepted') {
+    if (fate.kind === 'absent') await discard(ports, settings, jobId)
+    if (fate.kind !== 'accepted') {
       if (!(error instanceof DependencyError)) throw error
-      return { kind: 'unavailable', jobId: fate === 'unknown' ? jobId : null, error }
+      return { kind: 'unavailable', jobId: fate.kind === 'unknown' ? jobId : null, error }
     }
+    accepted = fate.job
   }
   ports.onAccepted(jobId)
-  return { kind: 'accepted', jobId, warnings }
+  return { kind: 'accepted', jobId, job: accepted }
+}
+
+/** What the client set, within what this service sets: no job waits for longer than its message lives. */
+function deadlineMs({ options }: Upload, { timing }: UploadSettings): number {
+  return Math.min(timing.deadlineMs, (options.expires_in ?? Number.POSITIVE_INFINITY) * 1_000)
 }
 
 /** Deletes the original of a job that will never be; what cannot be deleted now is left to the orphan sweep. */

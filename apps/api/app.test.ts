@@ -11,7 +11,7 @@ const start = async (overrides?: Overrides) => {
 afterEach(() => api.stop())
 
 describe('the API', () => {
-  it.each(['/', '/v1', '/v1/image', '/v1/jobs', '/V1/images', '/v1/images/a/b/c'])(
+  it.each(['/', '/v1', '/v1/image', '/v1/job', '/V1/images', '/v1/images/a/b/c'])(
     'answers %s with a 404 problem',
     async (path) => {
       await start()
@@ -33,8 +33,8 @@ describe('the API', () => {
     ['GET', '/v1/images', 'POST'],
     ['GET', '/v1/images/img_0', 'DELETE'],
     ['POST', '/v1/images/img_0/thumbnail', 'GET, HEAD'],
-    ['PUT', '/v1/jobs/img_0', 'GET, HEAD'],
-    ['OPTIONS', '/v1/jobs/img_0', 'GET, HEAD'],
+    ['PUT', '/v1/jobs/img_0', 'GET, HEAD, DELETE'],
+    ['OPTIONS', '/v1/jobs/img_0', 'GET, HEAD, DELETE'],
     ['POST', '/healthz', 'GET, HEAD'],
     ['DELETE', '/readyz', 'GET, HEAD'],
   ])('answers %s %s with 405 and what is allowed', async (method, path, allowed) => {

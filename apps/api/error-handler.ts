@@ -3,15 +3,16 @@ import { DeadlineExceeded } from '../../core/deadline.ts'
 import { DependencyError } from '../../core/errors.ts'
 import type { Log } from '../../infra/log.ts'
 import { PROBLEMS, type Problem, ProblemError, sendProblem } from './problem.ts'
+import { loggedJobId } from './request-log.ts'
 
 /** The last handler: whatever a request ended with becomes a problem that says nothing of our insides. */
 export function errorHandler(log: Log): ErrorRequestHandler {
   return (error: unknown, request, response, _next) => {
     const problem = problemOf(error)
-    const { requestId, jobId } = response.locals
+    const { requestId } = response.locals
     if (problem.status >= 500) {
       const level = problem === PROBLEMS.internal ? 'error' : 'warn'
-      log[level]({ err: error, request_id: requestId, job_id: jobId }, problem.detail)
+      log[level]({ err: error, request_id: requestId, job_id: loggedJobId(response) }, problem.detail)
     }
     if (response.headersSent || response.destroyed) response.destroy()
     else sendProblem(request, response, problem)

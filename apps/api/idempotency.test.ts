@@ -14,6 +14,15 @@ afterEach(() => api.stop())
 describe('an Idempotency-Key', () => {
   const keyed = (key: string, type = 'image/png') => ({ 'Content-Type': type, 'Idempotency-Key': key })
 
+  it('may have to be there: 400 without one, with a link to what it is for', async () => {
+    api = await startApi({ idempotencyRequired: true })
+    const refused = await api.post(PNG)
+    expect(refused.status).toBe(400)
+    expect(refused.headers.get('link')).toContain('</docs')
+    expect(await problemOf(refused)).toMatchObject({ code: 'idempotency_key_missing' })
+    expect((await api.post(PNG, keyed('k'))).status).toBe(202)
+  })
+
   it('gives the same request the same job, as it stands now', async () => {
     await start()
     const first = await api.post(PNG, keyed('"k"'))
@@ -24,7 +33,7 @@ describe('an Idempotency-Key', () => {
     expect(again.status).toBe(202)
     expect(again.headers.get('location')).toBe(first.headers.get('location'))
     expect(again.headers.get('idempotent-replayed')).toBe('true')
-    expect(again.headers.get('retry-after')).toBe('2')
+    expect(again.headers.get('retry-after')).toBe('1')
     expect(await jsonOf(again)).toMatchObject({ job_id, status: 'RUNNING' })
     expect(api.tables.jobs.size).toBe(1)
     expect(await api.keys()).toHaveLength(1)

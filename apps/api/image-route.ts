@@ -2,13 +2,14 @@ import type { Request, RequestHandler } from 'express'
 import { isTerminal, type Job } from '../../core/job.ts'
 import type { Jobs } from '../../core/ports/jobs.ts'
 import { findJob } from './find-job.ts'
-import { retryAfterSeconds } from './job-representation.ts'
 import { ProblemError } from './problem.ts'
+import type { Pace } from './queue-pace.ts'
 import { type ServedObject, type ServeParts, serveObject } from './serve-object.ts'
 import { tenantOf } from './tenant.ts'
 
 export interface ImageParts extends ServeParts {
   jobs: Pick<Jobs, 'find'>
+  pace: Pace
 }
 
 /** `GET|HEAD /v1/images/:id/:output`: an output of a job that is done, or its original at any time. */
@@ -18,6 +19,8 @@ export function imageRoute(parts: ImageParts): RequestHandler<{ id: string; outp
     response.locals.jobId = id
     const find = () => findJob(parts.jobs, tenantOf(request as Request), id)
     const job = await find()
+    if (output !== 'original' && !isTerminal(job.status))
+      throw notDone(job, await parts.pace.retryAfterSeconds(job))
     const object = output === 'original' ? original(job) : finished(job, output)
     if (await serveObject(parts, request as Request, response, object)) return
     // Deleted a moment ago, which this says; anything else is a broken promise of ours.
@@ -31,16 +34,17 @@ function original({ jobId, objectKey, original }: Job): ServedObject {
   return { key: objectKey, ...original, fileName: `${jobId}.${extension}` }
 }
 
+function notDone({ status }: Job, retrySeconds: number): ProblemError {
+  return new ProblemError({
+    status: 409,
+    code: 'not_done',
+    detail: `the job is ${status}; its images are there once it has SUCCEEDED`,
+    retryable: true,
+    headers: { 'Retry-After': String(retrySeconds) },
+  })
+}
+
 function finished(job: Job, name: string): ServedObject {
-  if (!isTerminal(job.status)) {
-    throw new ProblemError({
-      status: 409,
-      code: 'not_done',
-      detail: `the job is ${job.status}; its images are there once it has SUCCEEDED`,
-      retryable: true,
-      headers: { 'Retry-After': String(retryAfterSeconds(job)) },
-    })
-  }
   if (job.error) {
     throw new ProblemError({
       status: 409,

@@ -1,9 +1,9 @@
-import { isTerminal, type Job, type OriginalFacts, type Output } from '../../core/job.ts'
+import { isTerminal, type Job, type JobError, type OriginalFacts, type Output } from '../../core/job.ts'
+import { JOB_ERRORS } from '../../core/job-errors.ts'
+import type { Timing } from '../../core/timing.ts'
+import type { AcceptedJobBody, JobBody } from './schemas/job.ts'
 
-/** When a client does well to ask again for a job that is not done, in seconds. */
-const RETRY_SECONDS = 2
-/** A job that waits for its next attempt may wait for long, but not every such wait lasts. */
-const MAX_RETRY_SECONDS = 30
+export type Retention = Pick<Timing, 'resultRetentionMs' | 'tombstoneRetentionMs'>
 
 export function jobUrl(jobId: string): string {
   return `/v1/jobs/${jobId}`
@@ -13,19 +13,8 @@ export function imageUrl(jobId: string, output: string): string {
   return `/v1/images/${jobId}/${output}`
 }
 
-/** The answer's Retry-After, in whole seconds. */
-export function retryAfterSeconds(job: Job): number {
-  const waitsSeconds = job.status === 'QUEUED' ? Math.ceil(job.claimableInMs / 1_000) : 0
-  return Math.min(MAX_RETRY_SECONDS, Math.max(RETRY_SECONDS, waitsSeconds))
-}
-
-/** A job just accepted, as its 202 shows it. */
-export function newJobRepresentation(jobId: string, warnings: Job['warnings']) {
-  return { job_id: jobId, status: 'QUEUED', done: false, url: jobUrl(jobId), warnings }
-}
-
 /** A job as clients see it. `done` says what they wait for, so that none depends on the list of states. */
-export function jobRepresentation(job: Job) {
+export function jobRepresentation(job: Job, retention: Retention): JobBody {
   const { jobId, status, attempts, lastError, outputs, error } = job
   const done = isTerminal(status)
   const retried = status === 'QUEUED' && lastError !== null
@@ -36,8 +25,10 @@ export function jobRepresentation(job: Job) {
     url: jobUrl(jobId),
     created_at: job.createdAt.toISOString(),
     finished_at: job.finishedAt?.toISOString(),
+    expires_at: done ? undefined : job.deadlineAt.toISOString(),
+    result_expires_at: resultExpiresAt(job, retention).toISOString(),
     attempts,
-    last_error: done ? undefined : (lastError ?? undefined),
+    last_error: done || !lastError ? undefined : errorRepresentation(lastError),
     next_attempt_at: retried ? job.runAt.toISOString() : undefined,
     original: objectRepresentation(imageUrl(jobId, 'original'), job.original),
     ...(status === 'SUCCEEDED' && {
@@ -47,12 +38,36 @@ export function jobRepresentation(job: Job) {
         ...objectRepresentation(imageUrl(jobId, output.name), output),
       })),
     }),
-    error: error ?? undefined,
-    warnings: job.warnings,
+    error: error ? errorRepresentation(error) : undefined,
+    warnings: job.warnings as JobBody['warnings'],
   }
 }
 
-function objectRepresentation(url: string, object: OriginalFacts | Output) {
+/** The job of a 202, to a request with or without a key. */
+export function acceptedRepresentation(job: Job, retention: Retention, withKey: boolean): AcceptedJobBody {
+  const resultMs = resultExpiresAt(job, retention).getTime()
+  return {
+    ...jobRepresentation(job, retention),
+    // The key lives with the job's row, which outlives its results.
+    idempotency_expires_at: withKey
+      ? new Date(resultMs + retention.tombstoneRetentionMs).toISOString()
+      : undefined,
+  }
+}
+
+export function errorRepresentation({ code, message }: JobError): NonNullable<JobBody['error']> {
+  return { code, message, retryable: JOB_ERRORS[code].retryable }
+}
+
+/** Results are kept for a time from the job's end on; of one that is not done it is certain only that it ends later than now. */
+function resultExpiresAt({ finishedAt, createdAt }: Job, { resultRetentionMs }: Retention): Date {
+  return new Date((finishedAt ?? createdAt).getTime() + resultRetentionMs)
+}
+
+function objectRepresentation(url: string, object: OriginalFacts | Output): JobBody['original'] {
   const { contentType, bytes, sha256, width, height } = object
-  return { url, content_type: contentType, bytes, sha256, width, height }
+  return {
+    ...{ url, bytes, sha256, width, height },
+    content_type: contentType as JobBody['original']['content_type'],
+  }
 }

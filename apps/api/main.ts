@@ -1,14 +1,20 @@
+import { announceTransitions } from '../../core/announced-jobs.ts'
 import { withDeadline } from '../../core/deadline.ts'
 import { createInspector } from '../../core/image/inspector.ts'
+import { createPostgresCallbacks } from '../../db/callbacks.ts'
 import { openDatabase } from '../../db/connect.ts'
 import { createPostgresJobs } from '../../db/jobs/postgres-jobs.ts'
-import { createOutboxNotifier } from '../../db/outbox-notifications.ts'
+import { createNotifier, listen } from '../../db/notifications.ts'
+import { createPostgresTenants } from '../../db/tenants.ts'
+import { authMode } from '../../infra/config.ts'
 import { openObjectStore } from '../../infra/object-store.ts'
 import { runApp } from '../../infra/process.ts'
 import { systemClock as clock } from '../../infra/system-clock.ts'
 import { systemRandom as random } from '../../infra/system-random.ts'
 import { createApp } from './app.ts'
 import { createInFlight } from './in-flight.ts'
+import { createJobWatch } from './job-watch.ts'
+import { createPace } from './queue-pace.ts'
 import { serve } from './server.ts'
 
 /** How long an upload may go without a byte. */
@@ -19,22 +25,33 @@ await runApp({
   defaultPort: 8080,
   async start(config, log) {
     const { timing, limits, host, port } = config
+    const asksForKeys = authMode(config) === 'keys'
     const db = openDatabase(config.databaseUrl, {
       max: 10,
       callMs: timing.callMs,
       application: 'img42-api',
     })
-    const jobs = createPostgresJobs(db)
+    const transitions = createNotifier(config.databaseUrl, 'img42_transitions')
+    const jobs = announceTransitions(createPostgresJobs(db), transitions.notify)
     const objectStore = await openObjectStore(config)
-    const notifier = createOutboxNotifier(config.databaseUrl)
+    const outbox = createNotifier(config.databaseUrl, 'img42_outbox')
+    const watch = createJobWatch({ jobs, clock, log })
+    const wakeUps = listen(config.databaseUrl, 'img42_transitions', watch.wake)
     const inFlight = createInFlight()
     let draining = false
 
     const app = createApp({
       ...{ jobs, objectStore, clock, random, createInspector, limits, timing, log, inFlight },
       idleMs: IDLE_MS,
-      onAccepted: notifier.notify,
+      callbacks: createPostgresCallbacks(db),
+      onAccepted: () => outbox.notify(),
       draining: () => draining,
+      watch,
+      pace: createPace({ jobs, clock }),
+      idempotencyRequired: config.idempotencyRequired,
+      callbackAllow: config.callbackAllow,
+      tenants: asksForKeys ? createPostgresTenants(db) : null,
+      corsOrigins: config.corsOrigins,
     })
     // Above every wait that an upload or a download has a limit of its own for.
     const server = await serve(app, { host, port, silenceMs: 2 * Math.max(IDLE_MS, timing.storeCallMs) })
@@ -42,9 +59,11 @@ await runApp({
       port: server.port,
       async stop() {
         draining = true
+        watch.close()
+        await wakeUps.close()
         await server.drain(timing.drainMs)
         await withDeadline(clock, timing.callMs, undefined, () => inFlight.settled()).catch(() => {})
-        await notifier.close()
+        await Promise.all([outbox.close(), transitions.close()])
         await db.destroy()
       },
     }

@@ -1,4 +1,7 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
+import type { JobStatus } from '../../core/job.ts'
+import type { JobErrorName } from '../../core/job-errors.ts'
+import type { ProblemCode } from './schemas/problem-codes.ts'
 import { letBodyPass } from './unread-body.ts'
 
 /**
@@ -7,10 +10,12 @@ import { letBodyPass } from './unread-body.ts'
  */
 export interface Problem {
   status: number
-  code: string
+  code: ProblemCode | JobErrorName
   detail: string
   retryable?: boolean
   headers?: Record<string, string>
+  /** Of the job that the request is about, where that is what is in its way. */
+  jobStatus?: JobStatus
 }
 
 /** A {@link Problem} that ends the request wherever it is thrown. */
@@ -34,9 +39,29 @@ export const PROBLEMS = {
     code: 'malformed_url',
     detail: 'the URL’s path is not properly percent-encoded, or no path at all',
   },
+  /** The same whatever is wrong with the key: none of them tells the others apart. */
+  unauthorized: {
+    status: 401,
+    code: 'unauthorized',
+    detail: 'this needs an API key: send it as Authorization: Bearer img42_…',
+    headers: { 'WWW-Authenticate': 'Bearer' },
+  },
   notFound: { status: 404, code: 'not_found', detail: 'there is nothing here' },
   /** The same for an unknown id, a malformed one and another tenant's: none of them tells the others apart. */
   noSuchJob: { status: 404, code: 'no_such_job', detail: 'there is no job of this id' },
+  noSuchCallback: {
+    status: 404,
+    code: 'no_such_callback',
+    detail: 'the job has no callback of this id',
+  },
+  callbackInFlight: {
+    status: 409,
+    code: 'callback_in_flight',
+    detail: 'the callback is being sent at this moment',
+    retryable: true,
+    // As long as a receiver has to answer.
+    headers: { 'Retry-After': '15' },
+  },
   gone: { status: 410, code: 'gone', detail: 'the image was deleted, or kept for as long as results are' },
   keyConflict: {
     status: 422,
@@ -59,9 +84,10 @@ export const PROBLEMS = {
 } as const satisfies Record<string, Problem>
 
 /** The JSON of a problem. */
-export function problemBody({ status, code, detail, retryable = false }: Problem): string {
+export function problemBody({ status, code, detail, retryable = false, jobStatus }: Problem): string {
   const title = STATUS_CODES[status] ?? 'Error'
-  return JSON.stringify({ type: `urn:img42:problem:${code}`, title, status, detail, code, retryable })
+  const type = `urn:img42:problem:${code}`
+  return JSON.stringify({ type, title, status, detail, code, retryable, job_status: jobStatus })
 }
 
 export const PROBLEM_TYPE = 'application/problem+json'

@@ -1,7 +1,9 @@
+import type { ProblemCode } from './schemas/problem-codes.ts'
+
 /** Why an upload is not taken, in terms of the request: the client can mend it, trying again as it was cannot. */
 export interface Refusal {
   status: 400 | 408 | 413 | 415 | 422
-  code: string
+  code: ProblemCode
   /** What is wrong, the limit and the value. */
   message: string
 }

@@ -1,4 +1,5 @@
-import type { RequestHandler } from 'express'
+import type { RequestHandler, Response } from 'express'
+import { isJobId } from '../../core/job-id.ts'
 import type { Clock } from '../../core/ports/clock.ts'
 import type { Random } from '../../core/ports/random.ts'
 import type { Log } from '../../infra/log.ts'
@@ -34,13 +35,19 @@ export function logRequests({
           complete: response.writableFinished,
           ms: clock.now() - startedAt,
           request_id: requestId,
-          job_id: response.locals.jobId,
+          tenant: response.locals.tenant,
+          job_id: loggedJobId(response),
         },
         'request',
       )
     })
     next()
   }
+}
+
+/** What stands in the path where a job's id belongs, unless it is no such id: it may be a key that was pasted there. */
+export function loggedJobId({ locals: { jobId } }: Response): string | undefined {
+  return typeof jobId === 'string' && isJobId(jobId) ? jobId : undefined
 }
 
 const SANE = /^[\w.-]{1,64}$/

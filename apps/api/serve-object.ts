@@ -92,12 +92,31 @@ export async function serveObject(
   if (!stored) return false
   describe()
   try {
-    await pipeline(stored.body, response)
+    await pipeline(
+      stored.body,
+      whole(range === 'whole' ? object.bytes : range.last - range.first + 1),
+      response,
+    )
   } catch (err) {
     // Too late for another answer: the client sees a body that is too short.
     if (!gone.aborted) log.warn({ err, key: object.key }, 'an object broke off while it was sent')
   }
   return true
+}
+
+/**
+ * Passes the object on as it comes, and fails where it ends too early. A response that merely ends then would leave the
+ * client waiting, on a connection that is kept alive, for the bytes that Content-Length announced.
+ */
+function whole(bytes: number) {
+  return async function* (chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    let left = bytes
+    for await (const chunk of chunks) {
+      left -= chunk.length
+      yield chunk
+    }
+    if (left !== 0) throw new Error(`the store gave ${bytes - left} bytes, of ${bytes}`)
+  }
 }
 
 /** A Range counts for GET, and with If-Range only while the client's part is of the same bytes. */

@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import { listen } from '../../infra/health.ts'
 import { PROBLEM_TYPE, type Problem, problemBody } from './problem.ts'
+import { cutUnreadBody } from './unread-body.ts'
 
 export interface RunningServer {
   port: number
@@ -11,28 +12,45 @@ export interface RunningServer {
   drain(drainMs: number): Promise<void>
 }
 
-/** @param silenceMs how long a connection may stand still in the middle of a request or answer */
+/**
+ * @param silenceMs how long a connection may stand still in the middle of a request or answer
+ * @param headersMs how long a request's headers may take, to a third of it. Defaults to 15 seconds: they come at once or
+ *   not at all
+ */
 export async function serve(
   app: RequestListener,
-  { host, port, silenceMs }: { host: string; port: number; silenceMs: number },
+  {
+    host,
+    port,
+    silenceMs,
+    headersMs = 15_000,
+  }: { host: string; port: number; silenceMs: number; headersMs?: number },
 ): Promise<RunningServer> {
+  const handle: RequestListener = (request, response) => {
+    cutUnreadBody(request, response)
+    return app(request, response)
+  }
   const server = createServer(
     {
-      // Headers come at once or not at all; uploads take their time, and have limits of their own.
-      headersTimeout: 15_000,
+      headersTimeout: headersMs,
+      // Uploads take their time, and have limits of their own.
       requestTimeout: 0,
-      connectionsCheckingInterval: 5_000,
+      connectionsCheckingInterval: headersMs / 3,
       // Longer than a load balancer's, which must be the one to close an idle connection: a request that crosses the
       // server's close is lost.
       keepAliveTimeout: 65_000,
       maxHeaderSize: 16_384,
+      // The app says so itself, as a problem.
+      requireHostHeader: false,
     },
-    app,
+    handle,
   )
   server.setTimeout(silenceMs)
   // With its own listener the server does not say 100 Continue by itself: the upload's route does, or refuses.
-  server.on('checkContinue', app).on('checkExpectation', app)
+  server.on('checkContinue', handle).on('checkExpectation', handle)
   server.on('clientError', refuseConnections())
+  // A tunnel is asked for. Without a listener the connection would be closed without a word.
+  server.on('connect', (_request, socket) => endWithProblem(socket, NO_TUNNEL))
   await listen(server, host, port)
 
   return {
@@ -69,15 +87,26 @@ function refuseConnections(): (error: NodeJS.ErrnoException, socket: Duplex) => 
       return
     }
     refused.add(socket)
-    const problem = problemOfConnection(code)
-    const body = problemBody(problem)
-    socket.end(
-      `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}\r\nContent-Type: ${PROBLEM_TYPE}\r\n` +
-        `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
-    )
-    const closing = setTimeout(() => socket.destroy(), LINGER_MS)
-    socket.once('close', () => clearTimeout(closing))
+    endWithProblem(socket, problemOfConnection(code))
   }
+}
+
+/** Answers on a connection that has no response, and closes it. */
+function endWithProblem(socket: Duplex, problem: Problem): void {
+  socket.on('error', () => {})
+  const body = problemBody(problem)
+  socket.end(
+    `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}\r\nContent-Type: ${PROBLEM_TYPE}\r\n` +
+      `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+  )
+  const closing = setTimeout(() => socket.destroy(), LINGER_MS)
+  socket.once('close', () => clearTimeout(closing))
+}
+
+const NO_TUNNEL: Problem = {
+  status: 501,
+  code: 'method_not_implemented',
+  detail: 'this server is no proxy: it has no CONNECT',
 }
 
 function problemOfConnection(code: string | undefined): Problem {

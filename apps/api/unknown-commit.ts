@@ -1,5 +1,6 @@
 import { backoffMs } from '../../core/backoff.ts'
 import { DependencyError } from '../../core/errors.ts'
+import type { Job } from '../../core/job.ts'
 import type { Clock } from '../../core/ports/clock.ts'
 import type { Jobs, Reservation } from '../../core/ports/jobs.ts'
 import type { Random } from '../../core/ports/random.ts'
@@ -20,19 +21,21 @@ export async function settleUnknownCommit(
   jobId: string,
   reservation: Reservation | null,
   patienceMs: number,
-): Promise<'accepted' | 'absent' | 'unknown'> {
+): Promise<{ kind: 'accepted'; job: Job } | { kind: 'absent' | 'unknown' }> {
   const until = clock.now() + patienceMs
   for (let tries = 1; ; tries++) {
     try {
-      if (await jobs.find(jobId)) return 'accepted'
+      const job = await jobs.find(jobId)
+      if (job) return { kind: 'accepted', job }
       if (reservation) {
         await jobs.releaseReservation(reservation)
-        return (await jobs.find(jobId)) ? 'accepted' : 'absent'
+        const late = await jobs.find(jobId)
+        return late ? { kind: 'accepted', job: late } : { kind: 'absent' }
       }
     } catch (error) {
       if (!(error instanceof DependencyError)) throw error
     }
-    if (clock.now() >= until) return 'unknown'
+    if (clock.now() >= until) return { kind: 'unknown' }
     await clock.sleep(backoffMs(random, tries, BACKOFF))
   }
 }

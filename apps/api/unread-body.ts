@@ -33,6 +33,18 @@ export function letBodyPass(request: IncomingMessage, response: ServerResponse, 
   discard()
 }
 
+/**
+ * Gives what is still to come of a request's body {@link MAX_MS} from the answer on. Where no route read it, the server
+ * throws it away byte by byte, for as long as the client likes to go on.
+ */
+export function cutUnreadBody(request: IncomingMessage, response: ServerResponse): void {
+  response.once('finish', () => {
+    if (request.complete) return
+    const timer = setTimeout(() => request.socket.destroy(), MAX_MS)
+    request.once('end', () => clearTimeout(timer)).once('close', () => clearTimeout(timer))
+  })
+}
+
 function hasUnreadBody({ headers, complete }: IncomingMessage): boolean {
   if (complete) return false
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0

@@ -71,6 +71,22 @@ describe('an acceptance whose answer is lost', () => {
     checkWorld(api)
   })
 
+  it.each([null, 'k'])(
+    'that was never sent leaves nothing, and is answered at once, key: %s',
+    async (key) => {
+      const api = createVirtualApi()
+      const upload = api.process(async (call, effect) => {
+        if (call === 'accept') throw new DependencyError('database', 'refused', { unsent: true })
+        return effect()
+      })
+      const before = api.clock.now()
+      expect(await api.until(upload({ key }))).toMatchObject({ kind: 'unavailable', jobId: null })
+      expect(api.clock.now() - before).toBeLessThan(callMs)
+      expect(api.store.keys()).toEqual([])
+      expect(api.tables.jobs.size + api.tables.idempotencyRecords.size).toBe(0)
+    },
+  )
+
   it('leaves the object while the database cannot be asked, and says so in bounded time', async () => {
     const api = createVirtualApi()
     let down = false

@@ -5,6 +5,12 @@ import type { Clock } from '../../core/ports/clock.ts'
 import type { Timing } from '../../core/timing.ts'
 import { tooLarge, UploadAborted, UploadRefused } from './refusal.ts'
 
+/**
+ * The least that a client has to send, on average over the time that it was waited for. Below it, a thousand uploads of
+ * a byte a second would hold a thousand connections for an hour each.
+ */
+export const MIN_BYTES_PER_SECOND = 1_000
+
 export interface IntakeRules {
   limits: Pick<Limits, 'maxBytes'>
   /**
@@ -12,7 +18,7 @@ export interface IntakeRules {
    * next bytes, and after the last ones to be done with them.
    */
   timing: Pick<Timing, 'uploadMs' | 'storeCallMs'>
-  /** The longest wait for the client's next bytes, in milliseconds. */
+  /** The longest wait for the client's next bytes, in milliseconds, and what it may take before its pace counts. */
   idleMs: number
 }
 
@@ -28,12 +34,14 @@ export interface Intake {
 
 /**
  * @param check sees every chunk once, and is told of the end with null; what it throws ends the body
+ * @param announcedSha256 in hexadecimal, what the client says that the body hashes to; null where it says nothing
  * @param stop aborted by the watch, with what ends the upload; aborted by anybody else, it ends the body as well
  */
 export function openIntake(
   clock: Clock,
   { limits: { maxBytes }, timing: { uploadMs, storeCallMs }, idleMs }: IntakeRules,
   body: AsyncIterable<Uint8Array>,
+  announcedSha256: string | null,
   check: (chunk: Uint8Array | null) => void,
   stop: AbortController,
 ): Intake {
@@ -42,6 +50,7 @@ export function openIntake(
   const endsAt = clock.now() + uploadMs
   let bytes = 0
   let sum: { sha256: string; bytes: number } | null = null
+  let waitedForClientMs = 0
   let waiting: { for: 'client' | 'reader'; since: number } = { for: 'reader', since: clock.now() }
 
   /**
@@ -57,11 +66,22 @@ export function openIntake(
         stop.abort(timedOut(`no byte of the body came for ${idleMs} ms`))
       } else if (waiting.for === 'client' && clock.now() >= endsAt) {
         stop.abort(tookTooLong())
+      } else if (waiting.for === 'client' && tooSlow(waitedForClientMs + waitedMs, bytes)) {
+        stop.abort(
+          new UploadRefused({
+            status: 408,
+            code: 'upload_too_slow',
+            message: `at least ${MIN_BYTES_PER_SECOND} bytes a second have to come, on average`,
+          }),
+        )
       } else if (waiting.for === 'reader' && waitedMs >= storeCallMs) {
         stop.abort(new DependencyError('object_store', `the store took nothing for ${storeCallMs} ms`))
       }
     }
   }
+
+  const tooSlow = (waitedMs: number, bytes: number) =>
+    waitedMs >= idleMs && bytes < (waitedMs / 1_000) * MIN_BYTES_PER_SECOND
 
   const tookTooLong = () => timedOut(`an upload may take ${uploadMs} ms`)
 
@@ -71,6 +91,7 @@ export function openIntake(
       while (true) {
         waiting = { for: 'client', since: clock.now() }
         const next = await nextOrStop(iterator, stop.signal)
+        waitedForClientMs += clock.now() - waiting.since
         waiting = { for: 'reader', since: clock.now() }
         if (next.done) break
         const chunk = next.value
@@ -81,8 +102,11 @@ export function openIntake(
         check(chunk)
         yield chunk
       }
+      const sha256 = hash.digest('hex')
+      // First: of bytes that were damaged on the way it means nothing what kind of image they are.
+      if (announcedSha256 !== null && sha256 !== announcedSha256) throw otherDigest(sha256)
       check(null)
-      sum = { sha256: hash.digest('hex'), bytes }
+      sum = { sha256, bytes }
     } finally {
       // Not awaited: behind a read that waits for the client it would wait as well.
       iterator.return?.().catch(() => {})
@@ -115,6 +139,12 @@ function nextOrStop(
       .then(resolve, (cause) => reject(new UploadAborted('the body broke off', { cause })))
       .finally(() => stop.removeEventListener('abort', stopped))
   })
+}
+
+function otherDigest(sha256: string): UploadRefused {
+  const found = Buffer.from(sha256, 'hex').toString('base64')
+  const message = `the body’s sha-256 is ${found}, and not what the Content-Digest says`
+  return new UploadRefused({ status: 422, code: 'content_digest_mismatch', message })
 }
 
 function timedOut(message: string): UploadRefused {

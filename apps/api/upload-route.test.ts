@@ -65,6 +65,38 @@ describe('POST /v1/images', () => {
     expect(Buffer.from(await back.arrayBuffer()).equals(png)).toBe(true)
   })
 
+  it('fails a job that was not begun within its expires_in, and does no work on it', async () => {
+    await start()
+    const response = await fetch(`${api.url}/v1/images?expires_in=1`, {
+      method: 'POST',
+      body: PNG,
+      headers: IMAGE,
+    })
+    const { job_id } = await jsonOf(response)
+    const row = api.tables.jobs.get(job_id)!
+    expect(row.deadlineAt - row.createdAt).toBe(1_000)
+    // A second later.
+    for (const time of ['createdAt', 'runAt', 'deadlineAt'] as const) row[time] -= 1_001
+    expect(await api.jobs.claim({ jobId: job_id, owner: 'w', leaseMs: 60_000, budget: 5 })).toEqual({
+      kind: 'finished',
+    })
+    expect(await jsonOf(await api.get(`/v1/jobs/${job_id}`))).toMatchObject({
+      ...{ status: 'FAILED', done: true, attempts: 0 },
+      error: { code: 'expired', retryable: true },
+    })
+  })
+
+  it('refuses an expires_in beyond what this service lets a job wait', async () => {
+    await start({ timing: { deadlineMs: 60_000 } })
+    const response = await fetch(`${api.url}/v1/images?expires_in=61`, {
+      method: 'POST',
+      body: PNG,
+      headers: IMAGE,
+    })
+    expect(response.status).toBe(422)
+    expect(await problemOf(response)).toMatchObject({ code: 'invalid_parameter' })
+  })
+
   it('takes a body whose length is not announced', async () => {
     await start()
     const response = await postChunked(chunked(PNG.subarray(0, 10), PNG.subarray(10)), IMAGE)

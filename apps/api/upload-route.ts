@@ -1,32 +1,91 @@
 import type { Request, RequestHandler, Response } from 'express'
+import type { CallbackAllow } from '../../core/callback-address.ts'
+import { checkCallbackUrl } from '../../core/callback-url.ts'
+import type { Job } from '../../core/job.ts'
+import type { Timing } from '../../core/timing.ts'
 import type { Log } from '../../infra/log.ts'
-import { acceptUpload, type UploadOutcome, type UploadPorts, type UploadSettings } from './accept-upload.ts'
+import {
+  acceptUpload,
+  type Upload,
+  type UploadOutcome,
+  type UploadPorts,
+  type UploadSettings,
+} from './accept-upload.ts'
 import { clientGone } from './client-gone.ts'
+import { readContentDigest } from './content-digest.ts'
 import { declaredType } from './declared-type.ts'
+import { findJob } from './find-job.ts'
+import type { UploadOptions } from './fingerprint.ts'
 import { readIdempotencyKey } from './idempotency-key.ts'
 import type { InFlight } from './in-flight.ts'
-import { jobRepresentation, jobUrl, newJobRepresentation, retryAfterSeconds } from './job-representation.ts'
-import { PROBLEMS, sendProblem } from './problem.ts'
+import { acceptedRepresentation, jobUrl } from './job-representation.ts'
+import { sayWhenToAsk } from './job-route.ts'
+import { type JobWatch, waitedFor } from './job-watch.ts'
+import { preferredWait } from './preferred-wait.ts'
+import { PROBLEMS, ProblemError, sendProblem } from './problem.ts'
+import type { Pace } from './queue-pace.ts'
+import { uploadIsOver } from './rate-uploads.ts'
+import { readQuery } from './read-query.ts'
+import { postImage } from './schemas/image-operations.ts'
 import { tenantOf } from './tenant.ts'
+import { letBodyPass } from './unread-body.ts'
 
 export interface UploadParts extends UploadPorts, UploadSettings {
   log: Log
   inFlight: InFlight
+  watch: JobWatch
+  pace: Pace
+  /** Whether an upload has to have a key. */
+  idempotencyRequired: boolean
+  callbackAllow: CallbackAllow
 }
 
 /** `POST /v1/images`. */
 export function uploadRoute(parts: UploadParts): RequestHandler {
   return async (request, response) => {
-    const upload = {
+    const upload: Upload = {
       tenant: tenantOf(request),
       key: readIdempotencyKey(request.headersDistinct['idempotency-key']),
       declaredType: declaredType(request.headers['content-type']),
+      options: readOptions(request, parts),
       bytes: announcedBytes(request),
+      announcedSha256: readContentDigest(request.headersDistinct['content-digest']),
+      holdsBodyBack: expectsContinue(request),
       body: bodyOf(request, response),
     }
-    const outcome = await parts.inFlight.run(acceptUpload(parts, parts, upload, clientGone(response)))
-    answer(parts, request, response, outcome)
+    if (upload.key === null && parts.idempotencyRequired) throw keyMissing()
+    const gone = clientGone(response)
+    const outcome = await parts.inFlight.run(acceptUpload(parts, parts, upload, gone))
+    uploadIsOver(response)
+    await answer(parts, request, response, upload, outcome, gone)
   }
+}
+
+/** @throws {ProblemError} 422 for what is unknown or outside of its limits */
+function readOptions(request: Request, { timing, callbackAllow }: UploadParts): UploadOptions {
+  const { expires_in, callback_url } = readQuery(postImage, request)
+  const most = Math.floor(timing.deadlineMs / 1_000)
+  if (expires_in !== undefined && expires_in > most) {
+    throw new ProblemError({
+      status: 422,
+      code: 'invalid_parameter',
+      detail: `the query is wrong: expires_in: ${expires_in} is more than ${most} seconds, for which a job may wait here`,
+    })
+  }
+  const options: UploadOptions = {}
+  if (expires_in !== undefined) options.expires_in = expires_in
+  if (callback_url !== undefined) {
+    const checked = checkCallbackUrl(callback_url, callbackAllow)
+    if (!checked.ok) {
+      throw new ProblemError({
+        status: 422,
+        code: 'callback_url_refused',
+        detail: `the callback_url ${checked.message}`,
+      })
+    }
+    options.callback_url = checked.url
+  }
+  return options
 }
 
 /** The length of the request's body; null for a body whose length it does not say. */
@@ -34,37 +93,29 @@ function announcedBytes({ headers }: Request): number | null {
   return headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : null
 }
 
+function expectsContinue({ headers, httpVersion }: Request): boolean {
+  return headers.expect !== undefined && httpVersion === '1.1'
+}
+
 /** The request's body. A client that waits for `100 Continue` is told to send once somebody reads. */
 async function* bodyOf(request: Request, response: Response): AsyncGenerator<Uint8Array> {
-  if (request.headers.expect !== undefined && request.httpVersion === '1.1') response.writeContinue()
+  if (expectsContinue(request)) response.writeContinue()
   // A request destroyed takes its connection with it, and with that the answer that says why.
   yield* request.iterator({ destroyOnReturn: false })
 }
 
-function answer({ log }: UploadParts, request: Request, response: Response, outcome: UploadOutcome): void {
+async function answer(
+  parts: UploadParts,
+  request: Request,
+  response: Response,
+  upload: Upload,
+  outcome: UploadOutcome,
+  gone: AbortSignal,
+): Promise<void> {
   switch (outcome.kind) {
-    case 'accepted': {
-      response.locals.jobId = outcome.jobId
-      response
-        .status(202)
-        .set({ Location: jobUrl(outcome.jobId), 'Retry-After': '2', 'Cache-Control': 'no-store' })
-        .json(newJobRepresentation(outcome.jobId, outcome.warnings))
-      return
-    }
-    case 'replayed': {
-      const { job } = outcome
-      response.locals.jobId = job.jobId
-      response
-        .status(202)
-        .set({
-          Location: jobUrl(job.jobId),
-          'Retry-After': String(retryAfterSeconds(job)),
-          'Idempotent-Replayed': 'true',
-          'Cache-Control': 'no-store',
-        })
-        .json(jobRepresentation(job))
-      return
-    }
+    case 'accepted':
+    case 'replayed':
+      return answerWithJob(parts, request, response, upload, outcome, gone)
     case 'in_progress':
       sendProblem(request, response, {
         status: 409,
@@ -83,10 +134,49 @@ function answer({ log }: UploadParts, request: Request, response: Response, outc
       return
     }
     case 'unavailable':
-      log.warn({ err: outcome.error, job_id: outcome.jobId ?? undefined }, 'upload not accepted')
+      parts.log.warn({ err: outcome.error, job_id: outcome.jobId ?? undefined }, 'upload not accepted')
       sendProblem(request, response, PROBLEMS.unavailable)
       return
     case 'aborted':
       response.destroy()
   }
+}
+
+async function answerWithJob(
+  parts: { watch: JobWatch; pace: Pace; timing: Timing; jobs: UploadParts['jobs'] },
+  request: Request,
+  response: Response,
+  { tenant, key }: Upload,
+  outcome: { kind: 'accepted' | 'replayed'; job: Job },
+  gone: AbortSignal,
+): Promise<void> {
+  const { jobId } = outcome.job
+  response.locals.jobId = jobId
+  response.set('Location', jobUrl(jobId))
+  if (outcome.kind === 'replayed') response.set('Idempotent-Replayed', 'true')
+  // The request did succeed, once; what it asked for is no more, and asking for the job would not bring it back.
+  if (outcome.job.deletedAt) return sendProblem(request, response, PROBLEMS.gone)
+
+  const wait = parts.watch.hasRoom() ? preferredWait(request.headers.prefer) : null
+  const job = await waitedFor(parts.watch, outcome.job, wait, gone, () => findJob(parts.jobs, tenant, jobId))
+  if (gone.aborted) return
+  if (wait !== null) response.set('Preference-Applied', `wait=${wait}`)
+  await sayWhenToAsk(parts, response, job)
+  const body = JSON.stringify(acceptedRepresentation(job, parts.timing, key !== null))
+  response.status(202).set({
+    'Content-Type': 'application/json; charset=utf-8',
+    'Content-Length': String(Buffer.byteLength(body)),
+    'Cache-Control': 'no-store',
+  })
+  letBodyPass(request, response, body)
+}
+
+function keyMissing(): ProblemError {
+  return new ProblemError({
+    status: 400,
+    code: 'idempotency_key_missing',
+    detail:
+      'an upload needs an Idempotency-Key here, so that it can be sent again when its answer is lost; see /docs#tag/Images',
+    headers: { Link: '</docs#tag/Images>; rel="help"' },
+  })
 }

@@ -1,13 +1,17 @@
+import { announceTransitions } from '../../core/announced-jobs.ts'
 import { startLoop } from '../../core/loop.ts'
+import { createPostgresCallbacks } from '../../db/callbacks.ts'
 import { openDatabase } from '../../db/connect.ts'
 import { createPostgresJobs } from '../../db/jobs/postgres-jobs.ts'
-import { listenForOutbox } from '../../db/outbox-notifications.ts'
+import { createNotifier, listen } from '../../db/notifications.ts'
+import { createSendCallback } from '../../infra/callbacks/send.ts'
 import { serveHealth } from '../../infra/health.ts'
 import { openObjectStore } from '../../infra/object-store.ts'
 import { runApp } from '../../infra/process.ts'
 import { openQueues } from '../../infra/queues.ts'
 import { systemClock as clock } from '../../infra/system-clock.ts'
 import { systemRandom as random } from '../../infra/system-random.ts'
+import { CALLBACK_POLL_MS, createCallbackSender } from './callbacks.ts'
 import { sweepDeadLetters } from './dead-letters.ts'
 import { watchForEmptyQueue } from './empty-queue.ts'
 import { RELAY_ROWS, relayTurn } from './relay.ts'
@@ -27,12 +31,25 @@ await runApp({
       callMs: timing.callMs,
       application: 'img42-reconciler',
     })
-    const jobs = createPostgresJobs(db)
+    const transitions = createNotifier(config.databaseUrl, 'img42_transitions')
+    const jobs = announceTransitions(createPostgresJobs(db), transitions.notify)
     const queues = await openQueues(config, db)
     const objectStore = await openObjectStore(config)
     const sweepJobs = createJobSweep({
       ...{ jobs, clock, timing, budget, log },
       queueIsEmpty: watchForEmptyQueue(queues.jobs, clock, timing),
+    })
+    // Connections of its own: however much there is to tell, jobs do not wait for it.
+    const callbacksDb = openDatabase(config.databaseUrl, {
+      max: 3,
+      callMs: timing.callMs,
+      application: 'img42-callbacks',
+    })
+    const callbackSender = createCallbackSender({
+      ...{ clock, random, log },
+      callbacks: createPostgresCallbacks(callbacksDb),
+      send: createSendCallback({ allow: config.callbackAllow }),
+      onFree: () => callbacks.wake(),
     })
     const sweepOrphans = createOrphanSweep({ jobs, objectStore, clock, timing })
 
@@ -40,10 +57,20 @@ await runApp({
     const lastTurns = new Map<string, number>()
     const loop = (name: string, everyMs: number, turn: () => Promise<boolean>) => {
       lastTurns.set(name, clock.now())
+      // An outage is told of twice: when it begins, with its reason, and when it is over.
+      let failed = 0
       return startLoop(clock, stop.signal, {
-        turn,
+        async turn() {
+          const more = await turn()
+          if (failed > 0) log.info({ loop: name, failed_turns: failed }, 'turns succeed again')
+          failed = 0
+          return more
+        },
         everyMs,
-        onError: (err) => log.warn({ loop: name, err }, 'turn failed'),
+        onError: (err) => {
+          failed++
+          if (failed === 1) log.warn({ loop: name, err }, 'turn failed')
+        },
         onTurn: () => lastTurns.set(name, clock.now()),
       })
     }
@@ -52,6 +79,7 @@ await runApp({
       const rows = await relayTurn({ jobs, queue: queues.jobs, clock, random, timing, log })
       return rows === RELAY_ROWS
     })
+    const callbacks = loop('callbacks', CALLBACK_POLL_MS, callbackSender.turn)
     const sweeps = [
       loop('jobs', timing.sweepMs, async () => {
         await sweepJobs()
@@ -67,7 +95,7 @@ await runApp({
       }),
       loop('orphans', timing.orphanAgeMs / 24, sweepOrphans),
     ]
-    const notifications = listenForOutbox(config.databaseUrl, relay.wake)
+    const notifications = listen(config.databaseUrl, 'img42_outbox', relay.wake)
 
     const health = await serveHealth(host, port, {
       alive: () => [...lastTurns].every(([name, at]) => name === 'orphans' || clock.now() - at < STUCK_MS),
@@ -77,9 +105,11 @@ await runApp({
       port: health.port,
       async stop() {
         stop.abort()
-        await notifications.close()
-        await Promise.all([relay, ...sweeps].map(({ ended }) => ended))
+        await Promise.all([notifications.close(), transitions.close()])
+        await Promise.all([relay, callbacks, ...sweeps].map(({ ended }) => ended))
+        await callbackSender.settled()
         health.close()
+        await callbacksDb.destroy()
         await db.destroy()
       },
     }

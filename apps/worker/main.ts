@@ -1,7 +1,9 @@
 import { hostname } from 'node:os'
+import { announceTransitions } from '../../core/announced-jobs.ts'
 import { withDeadline } from '../../core/deadline.ts'
 import { openDatabase } from '../../db/connect.ts'
 import { createPostgresJobs } from '../../db/jobs/postgres-jobs.ts'
+import { createNotifier } from '../../db/notifications.ts'
 import { serveHealth } from '../../infra/health.ts'
 import { openObjectStore } from '../../infra/object-store.ts'
 import { runApp } from '../../infra/process.ts'
@@ -24,7 +26,8 @@ await runApp({
       callMs: timing.callMs,
       application: 'img42-worker',
     })
-    const jobs = createPostgresJobs(db)
+    const transitions = createNotifier(config.databaseUrl, 'img42_transitions')
+    const jobs = announceTransitions(createPostgresJobs(db), transitions.notify)
     const { jobs: queue } = await openQueues(config, db)
     const objectStore = await openObjectStore(config)
     const renderer = await openRenderer({
@@ -63,6 +66,7 @@ await runApp({
         await consumer.ended
         health.close()
         await renderer.close()
+        await transitions.close()
         await db.destroy()
       },
     }

@@ -1,5 +1,6 @@
 import type { ImageWarning } from '../image/warnings.ts'
-import type { Job, JobError, OriginalFacts, Output } from '../job.ts'
+import type { Job, JobError, JobStatus, OriginalFacts, Output } from '../job.ts'
+import type { Transition } from '../transition.ts'
 
 /**
  * The table: the only truth about a job. Each method is one transaction, most of them one statement, and each
@@ -9,8 +10,7 @@ import type { Job, JobError, OriginalFacts, Output } from '../job.ts'
  * Every method has a deadline of its own and rejects with a {@link DependencyError} when the database cannot be asked
  * or its answer was lost; the effect may have happened.
  */
-export interface Jobs extends Admission, Publishing, Work, Sweeps {
-  find(jobId: string): Promise<Job | null>
+export interface Jobs extends Admission, Publishing, Work, Sweeps, Reading {
   /** Resolves when the database answers. */
   ping(): Promise<void>
 }
@@ -30,7 +30,7 @@ export interface Admission {
    * Inserts the job, its outbox row and its first event, and ties the idempotency record to it, in one statement.
    * `reservation_lost`: the token no longer holds the key; nothing was inserted.
    */
-  accept(job: NewJob): Promise<'accepted' | 'reservation_lost'>
+  accept(job: NewJob): Promise<AcceptOutcome>
 }
 
 export interface Reservation {
@@ -46,6 +46,10 @@ export type ReserveOutcome =
   /** The key has a job already; `fingerprint` is what its request looked like. */
   | { kind: 'accepted'; jobId: string; fingerprint: string }
 
+export type AcceptOutcome =
+  | { kind: 'accepted'; createdAt: Date; deadlineAt: Date }
+  | { kind: 'reservation_lost' }
+
 export interface NewJob {
   jobId: string
   tenant: string
@@ -54,8 +58,77 @@ export interface NewJob {
   warnings: ImageWarning[]
   /** How long from now the job may wait and be retried. */
   deadlineMs: number
+  /** Where to tell of its end; null for the tenant's, if it has one. */
+  callbackUrl: string | null
   idempotency: { key: string; token: string; fingerprint: string } | null
 }
+
+/** What clients ask about their jobs. */
+export interface Reading {
+  find(jobId: string): Promise<Job | null>
+  /** The job that the tenant's idempotency key stands for. */
+  findByKey(key: { tenant: string; key: string }): Promise<Job | null>
+  /** Those of the jobs that are terminal, as they stand. One statement, however many they are. */
+  endedAmong(jobIds: readonly string[]): Promise<Job[]>
+  /**
+   * The transitions of each job that came after the one named with it, in the order of their ids; `afterId` '0' for all.
+   * One statement, however many jobs.
+   *
+   * Of one job, ids rise in the order of the commits, so that nothing ever appears before what was read: each transition
+   * changes the job's row before it takes its id, and holds the row's lock until it is committed. Of two jobs they don't.
+   */
+  transitionsAfter(followed: readonly { jobId: string; afterId: string }[]): Promise<Transition[]>
+  /**
+   * A page of the tenant's jobs that are no tombstones, newest first, at most `limit`, those after `cursor`. Newest first
+   * because a job may be committed after one that is younger: a walk from the oldest on would miss it for ever, this one
+   * meets all that were there when it began.
+   */
+  list(page: {
+    tenant: string
+    status: JobStatus | null
+    createdAfter: Date | null
+    cursor: ListCursor | null
+    limit: number
+  }): Promise<JobPage>
+  /** How fast jobs are done at the moment. */
+  queuePace(): Promise<QueuePace>
+}
+
+/** The last job of a page. */
+export interface ListCursor {
+  /** When it was accepted, in microseconds since the epoch, which is what the database tells times apart by. */
+  createdAtUs: string
+  jobId: string
+}
+
+export interface JobPage {
+  jobs: Job[]
+  /** Of the next page; null on the last one. */
+  next: ListCursor | null
+}
+
+/** How fast jobs are done, as the newest {@link PACE_JOBS} of those that ended within {@link PACE_WINDOW_MS} tell. */
+export interface QueuePace {
+  /** How many of them there were. */
+  ended: number
+  /** From the first of their ends until now, in milliseconds. */
+  withinMs: number
+  /** The median time from a claim to the end, in milliseconds; null where none of them was claimed. */
+  workMs: number | null
+  /** Jobs that are RUNNING. */
+  running: number
+  /** Jobs that are QUEUED and due, counted up to {@link PACE_WAITING}. */
+  waiting: number
+  /** Since when the oldest and the newest of them have been due; null where there is none. */
+  oldestDueAt: Date | null
+  newestDueAt: Date | null
+  /** For how long the oldest has been due, in milliseconds. */
+  oldestWaitedMs: number
+}
+
+export const PACE_JOBS = 100
+export const PACE_WINDOW_MS = 600_000
+export const PACE_WAITING = 10_000
 
 /** The relay's side of the outbox. */
 export interface Publishing {
@@ -99,8 +172,8 @@ export interface Work {
   /** Extends the lease from now; false when the fence is no longer this attempt's. */
   heartbeat(heartbeat: { jobId: string; fence: number; leaseMs: number }): Promise<boolean>
   /**
-   * The one statement that ends a job, with everything that the end owes: outputs, marker, event, dead letter. False
-   * when the row was no longer the caller's to end; nothing was written then.
+   * The one statement that ends a job, with everything that the end owes: outputs, marker, event, callback, dead letter.
+   * False when the row was no longer the caller's to end; nothing was written then.
    */
   end(end: JobEnd): Promise<boolean>
   /**

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import type { NewJob, Reservation, ReserveOutcome } from '../../core/ports/jobs.ts'
+import type { AcceptOutcome, NewJob, Reservation, ReserveOutcome } from '../../core/ports/jobs.ts'
 import type { Database } from '../schema.ts'
 import { appendEvent } from './event.ts'
 import { fromNow } from './time.ts'
@@ -56,26 +56,26 @@ export async function releaseReservation(db: Kysely<Database>, reservation: Rese
   await db.deleteFrom('idempotency_records').where(held(reservation)).execute()
 }
 
-export async function accept(db: Kysely<Database>, job: NewJob): Promise<'accepted' | 'reservation_lost'> {
+export async function accept(db: Kysely<Database>, job: NewJob): Promise<AcceptOutcome> {
   const { idempotency } = job
   const record = idempotency
     ? sql`update idempotency_records set job_id = ${job.jobId}, fingerprint = ${idempotency.fingerprint}
         where ${held({ tenant: job.tenant, ...idempotency })} returning job_id`
     : sql`select ${job.jobId}::text as job_id`
   // The job is inserted *from* the record: without the reservation there is no job, no outbox row and no event.
-  const { rows } = await sql`
+  const { rows } = await sql<{ createdAt: Date; deadlineAt: Date }>`
     with record as (${record}),
     changed as (
-      insert into jobs (job_id, tenant, status, object_key, original, warnings, deadline_at)
+      insert into jobs (job_id, tenant, status, object_key, original, warnings, deadline_at, callback_url)
       select job_id, ${job.tenant}, 'QUEUED', ${job.objectKey}, ${JSON.stringify(job.original)}::jsonb,
-        ${JSON.stringify(job.warnings)}::jsonb, ${fromNow(job.deadlineMs)}
+        ${JSON.stringify(job.warnings)}::jsonb, ${fromNow(job.deadlineMs)}, ${job.callbackUrl}
       from record
-      returning job_id, fence, attempts
+      returning job_id, fence, attempts, created_at, deadline_at
     ),
     outbox_row as (insert into outbox (job_id) select job_id from changed),
     event as (${appendEvent('accepted')})
-    select job_id from changed`.execute(db)
-  return rows.length === 1 ? 'accepted' : 'reservation_lost'
+    select created_at as "createdAt", deadline_at as "deadlineAt" from changed`.execute(db)
+  return rows[0] ? { kind: 'accepted', ...rows[0] } : { kind: 'reservation_lost' }
 }
 
 /** The record is still this upload's, and has no job. */

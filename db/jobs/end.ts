@@ -1,15 +1,16 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { JobEnd } from '../../core/ports/jobs.ts'
 import type { Database } from '../schema.ts'
+import { oweCallback } from './callback.ts'
 import { appendEvent } from './event.ts'
 
 /** The consumer in whose name a job's effect is marked as done. */
 const CONSUMER = 'image-processing'
 
 /**
- * The one statement that ends a job. Marker, event and dead letter are inserted *from* what the conditional update
- * returned: a stale caller inserts nothing. A marker that exists already would mean a second end of one generation; the
- * statement then fails as a whole, loudly, instead of passing over it.
+ * The one statement that ends a job. Marker, event, callback and dead letter are inserted *from* what the conditional
+ * update returned: a stale caller inserts nothing. A marker that exists already would mean a second end of one
+ * generation; the statement then fails as a whole, loudly, instead of passing over it.
  */
 export async function endJob(db: Kysely<Database>, { jobId, by, end, deadLetter }: JobEnd): Promise<boolean> {
   const set =
@@ -41,7 +42,8 @@ export async function endJob(db: Kysely<Database>, { jobId, by, end, deadLetter 
       insert into processed_operations (consumer_name, operation_id, job_id)
       select ${CONSUMER}, job_id || '/' || generation, job_id from changed
     ),
-    event as (${event})
+    event as (${event}),
+    callback as (${oweCallback(end.status)})
     ${letter}
     select job_id from changed`.execute(db)
   return rows.length === 1

@@ -1,12 +1,12 @@
-import { type Kysely, NoResultError } from 'kysely'
-import pg from 'pg'
-import { DependencyError } from '../../core/errors.ts'
+import type { Kysely } from 'kysely'
 import type { Jobs } from '../../core/ports/jobs.ts'
+import { classified } from '../classified.ts'
 import type { Database } from '../schema.ts'
 import * as admission from './admission.ts'
 import * as deadLetter from './dead-letter.ts'
 import { endJob } from './end.ts'
 import * as publishing from './publishing.ts'
+import * as reading from './reading.ts'
 import * as retention from './retention.ts'
 import { findJob } from './row.ts'
 import * as sweeps from './sweeps.ts'
@@ -29,6 +29,11 @@ export function createPostgresJobs(db: Kysely<Database>): Jobs {
 
   return {
     find: method(findJob),
+    findByKey: method(reading.findByKey),
+    endedAmong: method(reading.endedAmong),
+    transitionsAfter: method(reading.transitionsAfter),
+    list: method(reading.list),
+    queuePace: method(reading.queuePace),
     // Of the table, not only of the server: a database that was never migrated serves nobody.
     ping: method(async (db) => void (await db.selectFrom('jobs').select('job_id').limit(0).execute())),
     reserve: method(admission.reserve),
@@ -58,21 +63,3 @@ export function createPostgresJobs(db: Kysely<Database>): Jobs {
     existing: method(retention.existing),
   }
 }
-
-/**
- * What the server says about itself or the connection is a dependency's failure; what it says about the statement
- * (a constraint, a type) is a defect of ours and stays as it is.
- */
-function classified(error: unknown): unknown {
-  if (error instanceof TypeError || error instanceof NoResultError) return error
-  if (error instanceof pg.DatabaseError && !OUTAGE.test(error.code ?? '')) return error
-  return new DependencyError('database', `the database did not answer: ${(error as Error).message}`, {
-    cause: error,
-  })
-}
-
-/**
- * SQLSTATE classes and codes (PostgreSQL, Appendix A): connection, rollback by conflict, resources, operator's
- * intervention, system, read-only transaction, lock timeout.
- */
-const OUTAGE = /^(08|40|53|57|58|25006|55P03)/

@@ -5,12 +5,13 @@
  * the place of the queue's table and the files. The variables of the README's table apply; with `DATABASE_URL`, no
  * Postgres is started.
  */
-import { mkdirSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import path from 'node:path'
 import { styleText } from 'node:util'
 import { migrateToLatest } from '../../db/migrate.ts'
-import { type Config, ConfigError, readConfig } from '../config.ts'
+import { authMode, type Config, ConfigError, readConfig } from '../config.ts'
+import { databaseUrlFile, makeDataDir } from '../data-dir.ts'
 import { listen } from '../health.ts'
 import { startApp } from './children.ts'
 import { holdLock, LockHeldError } from './lock.ts'
@@ -55,6 +56,7 @@ async function start(): Promise<void> {
   await checkPort(config)
   say(styleText('bold', 'img42'))
   const { databaseUrl, place } = await startDatabase()
+  leaveDatabaseUrl(databaseUrl)
   const env = {
     ...process.env,
     ...(await emulation()),
@@ -70,7 +72,10 @@ async function start(): Promise<void> {
   const apiUrl = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`
   introduce(apiUrl, place)
 
-  const succeeded = await tellStory({ apiUrl, databaseUrl, patienceMs: STORY_MS, say: sayWhileUp })
+  const succeeded = await tellStory({
+    ...{ apiUrl, databaseUrl, patienceMs: STORY_MS, say: sayWhileUp },
+    asksForKey: authMode(config) === 'keys',
+  })
   if (once) return stop(succeeded ? 0 : 1)
   say('')
   say(styleText('dim', 'Ctrl-C stops it.'))
@@ -88,6 +93,15 @@ async function startDatabase(): Promise<{ databaseUrl: string; place: string }> 
   const databaseUrl = emulateAws ? await postgres.emptyDatabase('img42_emulated_aws') : postgres.url
   await migrateToLatest(databaseUrl)
   return { databaseUrl, place: `Postgres, in ${shown(postgres.folder)}` }
+}
+
+/** For `npm run img42`, which has no other way to learn the port. */
+function leaveDatabaseUrl(databaseUrl: string): void {
+  const file = databaseUrlFile(dataDir)
+  // A file that is there keeps its mode.
+  rmSync(file, { force: true })
+  writeFileSync(file, `${databaseUrl}\n`, { mode: 0o600 })
+  keep('database-url', { stop: () => rmSync(file, { force: true }) })
 }
 
 /** The variables that make the apps use emulated SQS and S3, if they are to. */
@@ -127,7 +141,7 @@ function introduce(apiUrl: string, database: string): void {
 }
 
 function lockDataDir(): void {
-  mkdirSync(dataDir, { recursive: true })
+  makeDataDir(dataDir)
   try {
     const lock = holdLock(path.join(dataDir, 'lock'))
     keep('lock', { stop: lock.release })
@@ -187,10 +201,13 @@ function readEnvironment(emulateAws: boolean): Config {
     refuse(`--emulate-aws brings a database, a queue and a store of its own: unset ${clash.join(', ')}.`)
   }
   try {
-    return readConfig(
+    const config = readConfig(
       { ...process.env, DATABASE_URL: process.env.DATABASE_URL || 'postgres://embedded' },
       8080,
     )
+    // Before a database is started for an API that will not.
+    authMode(config)
+    return config
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     console.error(`img42: ${error.message}`)

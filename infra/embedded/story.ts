@@ -3,13 +3,17 @@ import { openAsBlob, statSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { styleText } from 'node:util'
+import { createKey, revokeKey } from '../../db/api-keys.ts'
 import { openDatabase } from '../../db/connect.ts'
 import { type RecordedEvent, readJobEvents } from '../../db/job-events.ts'
 import type { JobEvent } from '../../db/schema.ts'
+import { systemRandom } from '../system-random.ts'
 
 export interface StoryToTell {
   apiUrl: string
   databaseUrl: string
+  /** Whether the API asks for a key; one is made for the story then, and revoked at its end. */
+  asksForKey: boolean
   /** How long the job may take, in milliseconds. */
   patienceMs: number
   /** Prints a line. */
@@ -24,14 +28,28 @@ const SAMPLE = path.join(import.meta.dirname, 'sample.jpg')
  *
  * @returns whether the job ended in SUCCEEDED and its thumbnail can be had
  */
-export async function tellStory({ apiUrl, databaseUrl, patienceMs, say }: StoryToTell): Promise<boolean> {
+export async function tellStory(story: StoryToTell): Promise<boolean> {
+  if (!story.asksForKey) return tell(story, {})
+  const db = openDatabase(story.databaseUrl, { max: 1, callMs: 5_000, application: 'img42-story' })
+  try {
+    const { key, keyId } = await createKey(db, { tenant: 'sample', name: 'npm start' }, systemRandom)
+    return await tell(story, { authorization: `Bearer ${key}` }).finally(() => revokeKey(db, keyId))
+  } finally {
+    await db.destroy()
+  }
+}
+
+async function tell(
+  { apiUrl, databaseUrl, patienceMs, say }: StoryToTell,
+  authorization: Record<string, string>,
+): Promise<boolean> {
   const signal = AbortSignal.timeout(patienceMs)
   const size = `${Math.round(statSync(SAMPLE).size / 1_000)} kB`
   say(`POST ${apiUrl}/v1/images  (${shown(SAMPLE)}, ${size})`)
   const answer = await fetch(`${apiUrl}/v1/images`, {
     method: 'POST',
     body: await openAsBlob(SAMPLE, { type: 'image/jpeg' }),
-    headers: { 'idempotency-key': `sample-${randomUUID()}` },
+    headers: { 'idempotency-key': `sample-${randomUUID()}`, ...authorization },
     signal,
   })
   const location = answer.headers.get('location')
@@ -46,14 +64,17 @@ export async function tellStory({ apiUrl, databaseUrl, patienceMs, say }: StoryT
   const thumbnailUrl = `${apiUrl}/v1/images/${jobId}/thumbnail`
   const last = await followJob(databaseUrl, jobId, signal, (event, sinceMs) => {
     const time = `+${(sinceMs / 1_000).toFixed(3)} s`
-    say(`  ${dim(time.padStart(10))}  ${bold(event.event.padEnd(10))}  ${tell(event, thumbnailUrl)}`)
+    say(`  ${dim(time.padStart(10))}  ${bold(event.event.padEnd(10))}  ${meaning(event, thumbnailUrl)}`)
   })
   say('')
   if (last !== 'succeeded') {
     if (last === null) say(`The job did not end within ${patienceMs / 1_000} s.`)
     return false
   }
-  const thumbnail = await fetch(thumbnailUrl, { signal: AbortSignal.timeout(10_000) })
+  const thumbnail = await fetch(thumbnailUrl, {
+    headers: authorization,
+    signal: AbortSignal.timeout(10_000),
+  })
   const bytes = (await thumbnail.arrayBuffer()).byteLength
   if (!thumbnail.ok) {
     say(`GET ${thumbnailUrl} → ${thumbnail.status}`)
@@ -62,6 +83,10 @@ export async function tellStory({ apiUrl, databaseUrl, patienceMs, say }: StoryT
   say(`GET ${thumbnailUrl}`)
   say(`→ 200, ${thumbnail.headers.get('content-type')}, ${(bytes / 1_000).toFixed(1)} kB`)
   say('')
+  if (authorization.authorization) {
+    say('Do it yourself, with a key of your own:  npm run img42 -- keys create --tenant my-tenant')
+    return true
+  }
   say('Do it yourself:')
   say('')
   say(`  curl -i --data-binary @${shown(SAMPLE)} -H 'Content-Type: image/jpeg' ${apiUrl}/v1/images`)
@@ -110,7 +135,7 @@ function inOrderOfCause(events: RecordedEvent[]): RecordedEvent[] {
   return accepted ? [accepted, published, ...others] : [published]
 }
 
-function tell({ event, attempts, fence, detail }: RecordedEvent, thumbnailUrl: string): string {
+function meaning({ event, attempts, fence, detail }: RecordedEvent, thumbnailUrl: string): string {
   if (event === 'claimed') return `a worker holds it (attempt ${attempts}, fence ${fence})`
   if (event === 'succeeded') return thumbnailUrl
   if (event === 'failed') return `${detail?.code}: ${detail?.message}`

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { type Bench, newJob } from './jobs.ts'
+import { type Bench, NOTHING, newJob } from './jobs.ts'
 
 export function admissionRules({ jobs, age, look, accepted, found, claim }: Bench): void {
   const reservation = (token: string, key = 'key', tenant = 'default') => ({ tenant, key, token })
@@ -32,8 +32,8 @@ export function admissionRules({ jobs, age, look, accepted, found, claim }: Benc
     await age(11_000)
     expect(await reserve('b')).toEqual({ kind: 'reserved' })
     expect(await jobs().renewReservation({ ...reservation('a'), leaseMs: 10_000 })).toBe(false)
-    expect(await accept('img_a', 'a')).toBe('reservation_lost')
-    expect(await accept('img_b', 'b')).toBe('accepted')
+    expect(await accept('img_a', 'a')).toEqual({ kind: 'reservation_lost' })
+    expect(await accept('img_b', 'b')).toMatchObject({ kind: 'accepted' })
   })
 
   it('renews a reservation, so that it outlives its first lease', async () => {
@@ -54,7 +54,7 @@ export function admissionRules({ jobs, age, look, accepted, found, claim }: Benc
   it('frees a released key at once, after which its upload can no longer be accepted', async () => {
     await reserve('a')
     await jobs().releaseReservation(reservation('a'))
-    expect(await accept('img_a', 'a')).toBe('reservation_lost')
+    expect(await accept('img_a', 'a')).toEqual({ kind: 'reservation_lost' })
     expect(await jobs().find('img_a')).toBeNull()
     expect(await reserve('b')).toEqual({ kind: 'reserved' })
   })
@@ -62,7 +62,7 @@ export function admissionRules({ jobs, age, look, accepted, found, claim }: Benc
   it('does not release a key for a token that does not hold it', async () => {
     await reserve('a')
     await jobs().releaseReservation(reservation('b'))
-    expect(await accept('img_a', 'a')).toBe('accepted')
+    expect(await accept('img_a', 'a')).toMatchObject({ kind: 'accepted' })
   })
 
   it('does not free a key whose job was accepted', async () => {
@@ -87,6 +87,7 @@ export function admissionRules({ jobs, age, look, accepted, found, claim }: Benc
       outboxRows: 1,
       markers: [],
       deadLetters: [],
+      callbacks: [],
     })
   })
 
@@ -115,15 +116,15 @@ export function admissionRules({ jobs, age, look, accepted, found, claim }: Benc
 
   it('inserts nothing at all without the reservation', async () => {
     await reserve('a')
-    expect(await accept('img_b', 'b')).toBe('reservation_lost')
+    expect(await accept('img_b', 'b')).toEqual({ kind: 'reservation_lost' })
     expect(await jobs().find('img_b')).toBeNull()
-    expect(await look('img_b')).toEqual({ events: [], outboxRows: 0, markers: [], deadLetters: [] })
+    expect(await look('img_b')).toEqual(NOTHING)
   })
 
   it('accepts one job a reservation: a repeated accept inserts nothing', async () => {
     await reserve('a')
-    expect(await accept('img_a', 'a')).toBe('accepted')
-    expect(await accept('img_b', 'a')).toBe('reservation_lost')
+    expect(await accept('img_a', 'a')).toMatchObject({ kind: 'accepted' })
+    expect(await accept('img_b', 'a')).toEqual({ kind: 'reservation_lost' })
     expect(await jobs().find('img_b')).toBeNull()
   })
 

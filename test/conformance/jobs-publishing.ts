@@ -111,6 +111,7 @@ export function publishingRules({ jobs, age, look, accepted, claimed, found, suc
       outboxRows: 0,
       markers: [`${jobId}/1`],
       deadLetters: [{ messageId: null, verdict: 'failed', reason: 'too long', receiveCount: 0 }],
+      callbacks: [],
     })
   })
 

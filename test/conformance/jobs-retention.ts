@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { type Bench, newJob } from './jobs.ts'
+import { type Bench, NOTHING, newJob } from './jobs.ts'
 
 const DAY = 86_400_000
 
@@ -77,12 +77,13 @@ export function retentionRules(bench: Bench): void {
     const reservation = { tenant: 'default', key: 'key', token: 'a' }
     await jobs().reserve({ ...reservation, leaseMs: 10_000 })
     const idempotency = { key: 'key', token: 'a', fingerprint: 'print' }
-    await jobs().accept({ ...newJob('img_keyed'), idempotency })
+    const callbackUrl = 'https://hooks.example/'
+    await jobs().accept({ ...newJob('img_keyed'), idempotency, callbackUrl })
     await jobs().bury('img_keyed')
     const alive = await finished()
     await jobs().forget(['img_keyed', alive])
     expect(await jobs().find('img_keyed')).toBeNull()
-    expect(await look('img_keyed')).toEqual({ events: [], outboxRows: 0, markers: [], deadLetters: [] })
+    expect(await look('img_keyed')).toEqual(NOTHING)
     expect(await jobs().reserve({ ...reservation, token: 'b', leaseMs: 10_000 })).toEqual({
       kind: 'reserved',
     })

@@ -69,5 +69,8 @@ function look(tables: Tables, jobId: string) {
     deadLetters: tables.deadLetters
       .filter((row) => row.jobId === jobId)
       .map(({ messageId, verdict, reason, receiveCount }) => ({ messageId, verdict, reason, receiveCount })),
+    callbacks: [...tables.callbacks.values()]
+      .filter((row) => row.jobId === jobId)
+      .map(({ callbackId, event, url, error }) => ({ callbackId, event, url, error })),
   }
 }

@@ -1,9 +1,11 @@
 import { afterEach, beforeEach, describe } from 'vitest'
-import type { Job } from '../../core/job.ts'
+import type { Job, JobError } from '../../core/job.ts'
 import type { ClaimOutcome, Jobs, NewJob } from '../../core/ports/jobs.ts'
 import { admissionRules } from './jobs-admission.ts'
+import { callbackRules } from './jobs-callbacks.ts'
 import { deadLetterRules } from './jobs-dead-letters.ts'
 import { publishingRules } from './jobs-publishing.ts'
+import { readingRules } from './jobs-reading.ts'
 import { retentionRules } from './jobs-retention.ts'
 import { sweepRules } from './jobs-sweeps.ts'
 import { workRules } from './jobs-work.ts'
@@ -25,6 +27,8 @@ export interface BesideTheJob {
   /** The markers' operation ids. */
   markers: string[]
   deadLetters: { messageId: string | null; verdict: string; reason: string; receiveCount: number }[]
+  /** What is owed of them. */
+  callbacks: { callbackId: string; event: string; url: string; error: JobError | null }[]
 }
 
 /** Every rule of the `Jobs` port, as tests of one implementation. */
@@ -41,9 +45,20 @@ export function jobsConformance(name: string, open: () => Promise<JobsUnderTest>
     describe('publishing', () => publishingRules(bench))
     describe('work', () => workRules(bench))
     describe('sweeps', () => sweepRules(bench))
+    describe('callbacks', () => callbackRules(bench))
     describe('dead letters', () => deadLetterRules(bench))
     describe('retention', () => retentionRules(bench))
+    describe('reading', () => readingRules(bench))
   })
+}
+
+/** Beside a job that there is not, or no longer. */
+export const NOTHING: BesideTheJob = {
+  events: [],
+  outboxRows: 0,
+  markers: [],
+  deadLetters: [],
+  callbacks: [],
 }
 
 export const LEASE_MS = 30_000
@@ -128,6 +143,7 @@ export function newJob(jobId: string): NewJob {
     original: { contentType: 'image/png', bytes: 3, sha256: 'aa', width: 1, height: 1 },
     warnings: [{ code: 'type_mismatch', message: 'said to be a JPEG, is a PNG' }],
     deadlineMs: 86_400_000,
+    callbackUrl: null,
     idempotency: null,
   }
 }

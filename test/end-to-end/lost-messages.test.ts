@@ -76,6 +76,7 @@ test('2,000 jobs that wait with no worker for longer than the re-publish age lea
       original,
       warnings: [],
       deadlineMs: 60_000,
+      callbackUrl: null,
     }
     await table.accept({ ...job, idempotency: null })
   }

@@ -23,7 +23,7 @@ export interface CoverageRow {
 const STEPS: Record<Actor, readonly Step[]> = {
   api: [
     ...(['jobs.reserve', 'jobs.renewReservation', 'jobs.releaseReservation', 'jobs.accept'] as const),
-    ...(['jobs.find', 'jobs.bury', 'store.put', 'store.delete'] as const),
+    ...(['jobs.find', 'jobs.bury', 'jobs.end', 'store.put', 'store.delete'] as const),
   ],
   relay: [
     ...(['jobs.claimOutbox', 'jobs.confirmPublished', 'jobs.returnToOutbox'] as const),

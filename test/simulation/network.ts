@@ -74,7 +74,8 @@ export function createNetwork(options: NetworkOptions): Network {
       }
       const answer = (settle: () => void) =>
         scheduler.schedule(latency(), () => process.deliver(() => once(settle)))
-      const fail = (why: string) => answer(() => reject(new DependencyError(dependency, `${step}: ${why}`)))
+      const fail = (why: string, unsent = false) =>
+        answer(() => reject(new DependencyError(dependency, `${step}: ${why}`, { unsent })))
       // The bytes of a request may be on their way when its sender dies or gives up.
       const arrivesAnyway = random.chance(0.5)
       const cut = new AbortController()
@@ -137,7 +138,7 @@ export function createNetwork(options: NetworkOptions): Network {
           return request.instant ? effect : undefined
         })
       process.deliver(() => {
-        if (fault === 'unavailable') fail('refused')
+        if (fault === 'unavailable') fail('refused', true)
         else if (fault === 'hang_undone') hang()
         else if (fault === 'late') {
           fail('the connection broke')

@@ -74,6 +74,8 @@ export type PlannedEvent =
   | { kind: 'purge'; atMs: number }
   /** The owner deletes the image of the n-th upload. */
   | { kind: 'delete'; atMs: number; upload: number }
+  /** The owner cancels the job of the n-th upload. */
+  | { kind: 'cancel'; atMs: number; upload: number }
   /** An operator retries all jobs that failed. */
   | { kind: 'retry'; atMs: number }
 

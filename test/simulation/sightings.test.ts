@@ -18,10 +18,12 @@ const SEEN_IN: Record<Sighting, string> = {
   heartbeat_lost: '5',
   raced_completion: '28',
   rescued: '28',
-  republished: '180',
+  republished: '340',
   expired: '761',
   commit_settled: '3',
   reservation_lost: '26',
+  cancelled: '224',
+  cancelled_late: '3',
   exhausted: '22',
   late_outbox_id: '3',
 }

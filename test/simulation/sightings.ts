@@ -22,6 +22,8 @@ export const SIGHTINGS = {
   expired: 'a job expired',
   commit_settled: 'an acceptance whose answer was lost, and which was settled',
   reservation_lost: 'an upload whose reservation went to another',
+  cancelled: 'a cancel that ends a job which a worker holds',
+  cancelled_late: 'a cancel that comes after the end',
   exhausted: 'a budget spent',
   late_outbox_id: 'an outbox row that appears with a lower id than one that is gone',
 } as const
@@ -44,6 +46,11 @@ export function watchSightings(tables: Tables): Sightings {
   let highestConfirmed = 0
 
   function sawEnd({ jobId, by }: { jobId: string; by: { kind: string } }, answer: unknown): void {
+    if (by.kind === 'owner') {
+      const before = tables.jobEvents.filter((event) => event.jobId === jobId).at(-2)?.event
+      if (answer === false) saw('cancelled_late')
+      else if (before === 'claimed') saw('cancelled')
+    }
     if (by.kind !== 'holder' || answer !== false) return
     const last = tables.jobEvents.findLast((event) => event.jobId === jobId)?.event
     if (last !== 'succeeded' && last !== 'failed') saw('zombie_commit')
@@ -84,7 +91,7 @@ export function watchSightings(tables: Tables): Sightings {
           for (const _ of answer as string[]) saw('expired')
           return
         case 'jobs.accept':
-          if (answer === 'reservation_lost') saw('reservation_lost')
+          if ((answer as { kind: string }).kind === 'reservation_lost') saw('reservation_lost')
           return
         case 'jobs.releaseReservation':
           saw('commit_settled')

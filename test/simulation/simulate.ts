@@ -1,4 +1,5 @@
 import { isTerminal, type JobErrorCode } from '../../core/job.ts'
+import { cancelled } from '../../core/job-ends.ts'
 import { type Client, startClient } from './client.ts'
 import type { Coverage } from './coverage.ts'
 import { applies, type Fault, type FaultPlan, type Placement, randomFaults } from './faults.ts'
@@ -70,6 +71,7 @@ export async function simulate(scenario: Scenario, options: RunOptions = {}): Pr
         world.queue.purge()
       }
       if (event.kind === 'delete') deleteImage(world, fleet, clients[event.upload])
+      if (event.kind === 'cancel') cancelJob(world, fleet, clients[event.upload])
     })
   }
 
@@ -133,6 +135,35 @@ function deleteImage(world: World, fleet: ReturnType<typeof startFleet>, client:
   })
 }
 
+function cancelJob(world: World, fleet: ReturnType<typeof startFleet>, client: Client | undefined): void {
+  const connection = fleet.api()
+  const jobId = client?.jobId()
+  if (!connection || !jobId) return
+  const generation = world.tables.jobs.get(jobId)?.generation
+  connection.process.deliver(() => {
+    world
+      .portsOf(connection.process)
+      .jobs.end({ jobId, by: { kind: 'owner' }, ...cancelled() })
+      .then((ended) => checkCancelled(world, jobId, generation, ended))
+      .catch(() => {})
+  })
+}
+
+/** Whoever is told that a job is cancelled, or that it is too late for that, never hears otherwise. */
+function checkCancelled(
+  { tables, report }: World,
+  jobId: string,
+  generation: number | undefined,
+  ended: boolean,
+): void {
+  const job = tables.jobs.get(jobId)
+  // Forgotten, or begun anew by an operator.
+  if (!job || job.generation !== generation) return
+  const told = `${jobId} is ${job.status} (${job.error?.code ?? 'no error'})`
+  if (ended && job.error?.code !== 'cancelled') report('one_completion', `cancelled, ${told}`)
+  if (!ended && !isTerminal(job.status)) report('one_completion', `too late to be cancelled, ${told}`)
+}
+
 /** Nothing is left to do for anybody. */
 function isQuiet(
   { scenario, tables, queue, deadLetters, store }: World,
@@ -165,7 +196,12 @@ function checkEnd(world: World, clients: readonly Client[]): void {
 /** Whether a job that nothing was wrong with may have ended as it did. */
 function checkEnding({ scenario, images, report }: World, job: JobRow): void {
   const { jobId, status, error, attempts } = job
-  if (images.get(job.original.sha256)?.kind !== 'good' || error?.code === 'deleted') return
+  if (
+    images.get(job.original.sha256)?.kind !== 'good' ||
+    error?.code === 'deleted' ||
+    error?.code === 'cancelled'
+  )
+    return
   const told = `${jobId} is ${status} (${error?.code ?? 'no error'}) after ${attempts} attempts`
   if (status === 'FAILED' && NEVER.has(error!.code)) report('accepted_is_durable', told)
   if (scenario.promise !== 'none' && status === 'FAILED' && error?.code !== 'publish_refused')

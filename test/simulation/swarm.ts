@@ -100,9 +100,11 @@ const QUIET_QUEUE = {
 function chaos(random: SeededRandom, base: Scenario, healed: boolean, forgotten: boolean): Scenario {
   const faultsUntilMs = forgotten ? random.int(5, 50) * MINUTE : random.int(30, 250) * 1_000
   const events: PlannedEvent[] = random.chance(0.2) ? deploys(random, base.workers, random.int(1, 3)) : []
+  const cancels = random.fork('cancels')
   if (healed && random.chance(0.2)) events.push({ kind: 'purge', atMs: random.int(0, faultsUntilMs) })
   for (let upload = 0; upload < base.uploads.length; upload++) {
     if (random.chance(0.08)) events.push({ kind: 'delete', atMs: random.int(0, 120_000), upload })
+    if (cancels.chance(0.08)) events.push({ kind: 'cancel', atMs: cancels.int(0, 60_000), upload })
   }
   if (healed && random.chance(0.2)) events.push({ kind: 'garbage', atMs: random.int(0, faultsUntilMs) })
   const retries = random.chance(0.2) ? random.int(1, 4) : 0

@@ -2,6 +2,7 @@ import type { Jobs } from '../../core/ports/jobs.ts'
 import type { ReceivedMessage } from '../../core/ports/queue.ts'
 import { type Coverage, createCoverage } from './coverage.ts'
 import { applies, type FaultPlan, type Step } from './faults.ts'
+import { watchCallbacks } from './invariants/callbacks.ts'
 import { checkDeadLetter } from './invariants/dead-letters.ts'
 import { watchDrains } from './invariants/drains.ts'
 import { watchFences } from './invariants/fences.ts'
@@ -98,6 +99,7 @@ export function createWorld(scenario: Scenario, options: WorldOptions): World {
   const sightings = watchSightings(tables)
   const jobHistory = watchJobs(tables, scenario.budget, report)
   const outbox = watchOutbox(tables, report)
+  const callbacks = watchCallbacks(tables, report)
   const fences = watchFences(report)
   const drains = watchDrains(report)
 
@@ -163,6 +165,7 @@ export function createWorld(scenario: Scenario, options: WorldOptions): World {
   const afterTransaction = (step: Step) => {
     jobHistory.observe(step)
     outbox.observe(step)
+    callbacks()
     checkObjects(tables, store, report)
   }
 

@@ -103,7 +103,16 @@ export function createVirtualApi() {
 }
 
 export function anUpload(): Upload {
-  return { tenant: 'default', key: null, declaredType: 'image/png', bytes: PNG.length, body: bodyOf(PNG) }
+  return {
+    tenant: 'default',
+    key: null,
+    declaredType: 'image/png',
+    bytes: PNG.length,
+    body: bodyOf(PNG),
+    options: {},
+    announcedSha256: null,
+    holdsBodyBack: false,
+  }
 }
 
 export async function* bodyOf(...chunks: Uint8Array[]): AsyncGenerator<Uint8Array> {

@@ -18,6 +18,7 @@ export const INVARIANTS = {
   outage: '13: an outage fails no job and charges no budget',
   drain: '14: a stopping process loses nothing, charges nobody, and ends in time',
   lease: 'step 5: a job is claimed only when it is due and no live lease holds it',
+  callback: 'webhooks: one callback is owed for each end of a job that asked for one, and no other',
   dead_letter: 'sweeps: a dead letter changes no job that is finished, held, or of a later generation',
   defect: 'no step meets an error that nobody foresaw',
 } as const

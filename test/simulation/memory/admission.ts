@@ -1,4 +1,4 @@
-import type { NewJob, Reservation, ReserveOutcome } from '../../../core/ports/jobs.ts'
+import type { AcceptOutcome, NewJob, Reservation, ReserveOutcome } from '../../../core/ports/jobs.ts'
 import { appendEvent, type IdempotencyRecord, insertOutboxRow, recordId, type Tables } from './tables.ts'
 
 export function reserve(
@@ -36,10 +36,10 @@ export function releaseReservation(tables: Tables, reservation: Reservation): vo
   if (held(tables, reservation)) tables.idempotencyRecords.delete(recordId(reservation))
 }
 
-export function accept(tables: Tables, job: NewJob): 'accepted' | 'reservation_lost' {
+export function accept(tables: Tables, job: NewJob): AcceptOutcome {
   const { jobId, tenant, idempotency } = job
   const record = idempotency && held(tables, { tenant, ...idempotency })
-  if (idempotency && !record) return 'reservation_lost'
+  if (idempotency && !record) return { kind: 'reservation_lost' }
   if (tables.jobs.has(jobId)) throw new Error(`duplicate key: there is a job ${jobId}`)
   if (record && idempotency) Object.assign(record, { jobId, fingerprint: idempotency.fingerprint })
   const now = tables.now()
@@ -69,11 +69,12 @@ export function accept(tables: Tables, job: NewJob): 'accepted' | 'reservation_l
     finishedAt: null,
     deletedAt: null,
     objectsDeletedAt: null,
+    callbackUrl: job.callbackUrl,
   }
   tables.jobs.set(jobId, row)
   insertOutboxRow(tables, jobId)
   appendEvent(tables, 'accepted', row)
-  return 'accepted'
+  return { kind: 'accepted', createdAt: new Date(now), deadlineAt: new Date(row.deadlineAt) }
 }
 
 /** The record, while it is still this upload's and has no job. */

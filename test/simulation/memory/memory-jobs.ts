@@ -2,9 +2,10 @@ import type { Jobs } from '../../../core/ports/jobs.ts'
 import * as admission from './admission.ts'
 import * as deadLetters from './dead-letters.ts'
 import * as publishing from './publishing.ts'
+import * as reading from './reading.ts'
 import * as retention from './retention.ts'
 import * as sweeps from './sweeps.ts'
-import { type Tables, toJob } from './tables.ts'
+import type { Tables } from './tables.ts'
 import * as work from './work.ts'
 
 /** The `Jobs` port on {@link Tables}: what Postgres answers, it answers. */
@@ -16,10 +17,12 @@ export function createMemoryJobs(tables: Tables): Jobs {
   }
 
   return {
-    find: method((tables, jobId: string) => {
-      const row = tables.jobs.get(jobId)
-      return row ? toJob(tables, row) : null
-    }),
+    find: method(reading.find),
+    findByKey: method(reading.findByKey),
+    endedAmong: method(reading.endedAmong),
+    transitionsAfter: method(reading.transitionsAfter),
+    list: method(reading.list),
+    queuePace: method(reading.queuePace),
     ping: async () => {},
     reserve: method(admission.reserve),
     renewReservation: method(admission.renewReservation),

@@ -53,6 +53,9 @@ export function forget(tables: Tables, jobIds: readonly string[]): void {
   for (const [id, { jobId }] of tables.processedOperations) {
     if (gone.has(jobId)) tables.processedOperations.delete(id)
   }
+  for (const [id, { jobId }] of tables.callbacks) {
+    if (gone.has(jobId)) tables.callbacks.delete(id)
+  }
   tables.jobEvents = tables.jobEvents.filter(({ jobId }) => !gone.has(jobId))
 }
 

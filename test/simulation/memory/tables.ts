@@ -1,3 +1,4 @@
+import type { CallbackEvent } from '../../../core/callback.ts'
 import type { ImageWarning } from '../../../core/image/warnings.ts'
 import type { Job, JobError, JobStatus, OriginalFacts, Output } from '../../../core/job.ts'
 import type { DeadLetterVerdictName, JobEvent } from '../../../db/schema.ts'
@@ -15,8 +16,23 @@ export interface Tables {
   idempotencyRecords: Map<string, IdempotencyRecord>
   /** By operation id. */
   processedOperations: Map<string, { jobId: string; at: number }>
-  jobEvents: { jobId: string; event: JobEvent; at: number; fence: number; attempts: number }[]
+  /** In the order of their ids. */
+  jobEvents: JobEventRow[]
+  nextEventId(): number
   deadLetters: DeadLetterRow[]
+  /** By id. What is owed; sending is not simulated. */
+  callbacks: Map<string, CallbackRow>
+}
+
+export interface JobEventRow {
+  eventId: number
+  jobId: string
+  event: JobEvent
+  at: number
+  fence: number
+  attempts: number
+  /** Of the job's failure. */
+  error: JobError | null
 }
 
 export interface JobRow {
@@ -45,6 +61,7 @@ export interface JobRow {
   finishedAt: number | null
   deletedAt: number | null
   objectsDeletedAt: number | null
+  callbackUrl: string | null
 }
 
 export interface OutboxTableRow {
@@ -74,6 +91,16 @@ export interface DeadLetterRow {
   verdict: DeadLetterVerdictName
 }
 
+export interface CallbackRow {
+  callbackId: string
+  jobId: string
+  tenant: string
+  event: CallbackEvent
+  url: string
+  error: JobError | null
+  createdAt: number
+}
+
 export function createTables(now: () => number, nextOutboxId = rising()): Tables {
   return {
     now,
@@ -83,7 +110,9 @@ export function createTables(now: () => number, nextOutboxId = rising()): Tables
     idempotencyRecords: new Map(),
     processedOperations: new Map(),
     jobEvents: [],
+    nextEventId: rising(),
     deadLetters: [],
+    callbacks: new Map(),
   }
 }
 
@@ -96,8 +125,18 @@ export function recordId({ tenant, key }: { tenant: string; key: string }): stri
   return `${tenant}\0${key}`
 }
 
-export function appendEvent(tables: Tables, event: JobEvent, { jobId, fence, attempts }: JobRow): void {
-  tables.jobEvents.push({ jobId, event, at: tables.now(), fence, attempts })
+export function appendEvent(tables: Tables, event: JobEvent, row: JobRow): void {
+  const { jobId, fence, attempts } = row
+  const error = event === 'failed' ? structuredClone(row.error) : null
+  tables.jobEvents.push({
+    eventId: tables.nextEventId(),
+    jobId,
+    event,
+    at: tables.now(),
+    fence,
+    attempts,
+    error,
+  })
 }
 
 /** One row a job: a second writer changes nothing. */

@@ -1,3 +1,4 @@
+import { callbackId } from '../../../core/callback.ts'
 import { isTerminal } from '../../../core/job.ts'
 import { exhausted, expired } from '../../../core/job-ends.ts'
 import type { ClaimOutcome, JobEnd, Work } from '../../../core/ports/jobs.ts'
@@ -59,10 +60,23 @@ export function endJob(tables: Tables, { jobId, by, end, deadLetter }: JobEnd): 
   row.leaseUntil = null
   tables.processedOperations.set(operationId, { jobId, at: tables.now() })
   appendEvent(tables, end.status === 'SUCCEEDED' ? 'succeeded' : 'failed', row)
+  oweCallback(tables, row)
   if (deadLetter) {
     insertDeadLetter(tables, { ...deadLetter, jobId, generation: row.generation, verdict: 'failed' })
   }
   return true
+}
+
+/** To the job's own URL: in these tables no tenant has one. */
+function oweCallback(tables: Tables, row: JobRow): void {
+  const { jobId, tenant, callbackUrl: url, status } = row
+  if (url === null) return
+  const id = callbackId(jobId, row.generation)
+  tables.callbacks.set(id, {
+    ...{ callbackId: id, jobId, tenant, url, createdAt: tables.now() },
+    event: status === 'SUCCEEDED' ? 'job.succeeded' : 'job.failed',
+    error: structuredClone(row.error),
+  })
 }
 
 function mayEnd(tables: Tables, row: JobRow, by: JobEnd['by']): boolean {

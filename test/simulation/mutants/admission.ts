@@ -65,7 +65,7 @@ export const admissionMutants: Mutant[] = [
       ...jobs,
       async accept(job) {
         const outcome = await jobs.accept(job)
-        if (outcome === 'accepted' || !job.idempotency) return outcome
+        if (outcome.kind === 'accepted' || !job.idempotency) return outcome
         const { key, fingerprint } = job.idempotency
         const record = tables.idempotencyRecords.get(recordId({ tenant: job.tenant, key }))
         if (record) Object.assign(record, { jobId: job.jobId, fingerprint })
@@ -82,7 +82,9 @@ export const admissionMutants: Mutant[] = [
         ...ports.jobs,
         accept: (job) =>
           ports.jobs.accept(job).catch((error) => {
-            if (error instanceof DependencyError) return 'accepted' as const
+            const now = new Date()
+            if (error instanceof DependencyError)
+              return { kind: 'accepted' as const, createdAt: now, deadlineAt: now }
             throw error
           }),
       },

@@ -67,6 +67,30 @@ export const workMutants: Mutant[] = [
     }),
   },
   {
+    name: 'callback owed by workers alone',
+    wrong: 'who ends a job otherwise, a sweep or its owner, owes nobody a callback',
+    mutateTables: (jobs, tables) => {
+      const owingNothing = <Arguments extends unknown[], Answer>(
+        method: (...args: Arguments) => Promise<Answer>,
+      ) => {
+        return async (...args: Arguments) => {
+          const owed = new Map(tables.callbacks)
+          const answer = await method(...args)
+          for (const id of tables.callbacks.keys()) if (!owed.has(id)) tables.callbacks.delete(id)
+          return answer
+        }
+      }
+      return {
+        ...jobs,
+        rescue: owingNothing(jobs.rescue),
+        expire: owingNothing(jobs.expire),
+        bury: owingNothing(jobs.bury),
+        takeDeadLetter: owingNothing(jobs.takeDeadLetter),
+        refusePublication: owingNothing(jobs.refusePublication),
+      }
+    },
+  },
+  {
     name: 'lease on the worker’s own clock',
     wrong: 'a claim compares and computes leases with the time of the machine that asks',
     mutateTables: (jobs, tables, { skewMs }) => ({

@@ -1,16 +1,18 @@
 import type { Kysely } from 'kysely'
+import type { JobError } from '../../../core/job.ts'
 import type { Database } from '../../../db/schema.ts'
 import { recordId, type Tables } from '../memory/tables.ts'
 
 /** Makes `tables` what the database's tables are, so that whoever watches the one can watch the other. */
 export async function loadTables(db: Kysely<Database>, tables: Tables): Promise<void> {
-  const [jobs, outbox, records, operations, events, letters] = await Promise.all([
+  const [jobs, outbox, records, operations, events, letters, callbacks] = await Promise.all([
     db.selectFrom('jobs').selectAll().execute(),
     db.selectFrom('outbox').selectAll().execute(),
     db.selectFrom('idempotency_records').selectAll().execute(),
     db.selectFrom('processed_operations').selectAll().execute(),
     db.selectFrom('job_events').selectAll().orderBy('event_id').execute(),
     db.selectFrom('dead_letters').selectAll().orderBy('dead_letter_id').execute(),
+    db.selectFrom('callbacks').selectAll().execute(),
   ])
   tables.jobs.clear()
   for (const row of jobs) {
@@ -40,6 +42,7 @@ export async function loadTables(db: Kysely<Database>, tables: Tables): Promise<
       finishedAt: time(row.finished_at),
       deletedAt: time(row.deleted_at),
       objectsDeletedAt: time(row.objects_deleted_at),
+      callbackUrl: row.callback_url,
     })
   }
   tables.outbox.clear()
@@ -67,8 +70,9 @@ export async function loadTables(db: Kysely<Database>, tables: Tables): Promise<
   for (const row of operations) {
     tables.processedOperations.set(row.operation_id, { jobId: row.job_id, at: row.processed_at.getTime() })
   }
-  tables.jobEvents = events.map(({ job_id, event, at, fence, attempts }) => ({
-    ...{ jobId: job_id, event, fence, attempts },
+  tables.jobEvents = events.map(({ event_id, job_id, event, at, fence, attempts, detail }) => ({
+    ...{ eventId: Number(event_id), jobId: job_id, event, fence, attempts },
+    error: event === 'failed' ? (detail as JobError) : null,
     at: at.getTime(),
   }))
   tables.deadLetters = letters.map((row) => ({
@@ -80,6 +84,18 @@ export async function loadTables(db: Kysely<Database>, tables: Tables): Promise<
     receiveCount: row.receive_count,
     verdict: row.verdict,
   }))
+  tables.callbacks.clear()
+  for (const row of callbacks) {
+    tables.callbacks.set(row.callback_id, {
+      callbackId: row.callback_id,
+      jobId: row.job_id,
+      tenant: row.tenant,
+      event: row.event,
+      url: row.url,
+      error: row.error_code && { code: row.error_code, message: row.error_message ?? '' },
+      createdAt: row.created_at.getTime(),
+    })
+  }
 }
 
 function time(date: Date | null): number | null {

@@ -95,6 +95,21 @@ export function drawOperation(random: SeededRandom, tables: Tables): Operation {
     [1, () => plain('forgetReservations', { ageMs })],
     [1, () => plain('existing', [...JOBS])],
     [2, () => plain('find', jobId)],
+    [1, () => plain('findByKey', { tenant, key: 'key' })],
+    [1, () => plain('endedAmong', JOBS.slice(0, 3))],
+    [1, () => plain('transitionsAfter', [{ jobId, afterId: '0' }])],
+    [
+      1,
+      () =>
+        plain('list', {
+          tenant,
+          status: random.pick([null, 'QUEUED', 'FAILED']),
+          createdAfter: row && random.chance(0.5) ? new Date(row.createdAt) : null,
+          cursor: row && random.chance(0.5) ? { createdAtUs: String(row.createdAt * 1_000), jobId } : null,
+          limit: random.int(1, 2),
+        }),
+    ],
+    [1, () => plain('queuePace')],
   ]
   let at = random.uniform() * draws.reduce((sum, [weight]) => sum + weight, 0)
   for (const [weight, draw] of draws) {
@@ -110,5 +125,7 @@ function newJob(jobId: string, tenant: string, deadlineMs: number, idempotency: 
     objectKey: `originals/${jobId}`,
     original: { contentType: 'image/png', bytes: 1, sha256: 'aa', width: 1, height: 1 },
     warnings: [],
+    // Two of the four ask for a callback.
+    callbackUrl: /[ac]$/.test(jobId) ? 'https://hooks.example/' : null,
   }
 }

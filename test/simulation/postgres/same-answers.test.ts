@@ -67,8 +67,10 @@ async function call(jobs: Jobs, method: keyof Jobs, args: unknown[]): Promise<un
     if (method === 'claimOutbox') {
       return (answer as { rowId: string }[]).map(({ rowId: _, ...row }) => row).sort(byText)
     }
+    if (method === 'transitionsAfter')
+      return (answer as { eventId: string }[]).map(({ eventId: _, ...row }) => row)
     // A sweep promises no order within its answer.
-    return Array.isArray(answer) ? [...answer].sort() : answer
+    return Array.isArray(answer) ? [...answer].sort(byText) : answer
   } catch (error) {
     return { failed: /duplicate key/.test(String(error)) ? 'duplicate key' : String(error) }
   }
@@ -81,14 +83,16 @@ function comparable({
   processedOperations,
   jobEvents,
   deadLetters,
+  callbacks,
 }: Tables) {
   return {
     jobs: [...jobs.values()].sort(byText),
     outbox: [...outbox.values()].map(({ outboxId: _, ...row }) => row).sort(byText),
     records: [...idempotencyRecords.values()].sort(byText),
     operations: [...processedOperations].sort(byText),
-    events: [...jobEvents].sort(byText),
+    events: jobEvents.map(({ eventId: _, ...row }) => row).sort(byText),
     deadLetters: [...deadLetters].sort(byText),
+    callbacks: [...callbacks.values()].sort(byText),
   }
 }
 

@@ -1,0 +1,30 @@
+import type { JobErrorCode } from './job.ts'
+
+/** Every code that a failed job may have; `retryable` says whether the same image may succeed, sent again. */
+export const JOB_ERRORS = {
+  unsupported_type: {
+    retryable: false,
+    meaning: 'The image is of no accepted type, or of a variety that is not decoded.',
+  },
+  corrupt: { retryable: false, meaning: 'The image is broken.' },
+  truncated: { retryable: false, meaning: 'The image ends too early.' },
+  too_many_pixels: { retryable: false, meaning: 'The image has more pixels than this service takes.' },
+  too_many_frames: { retryable: false, meaning: 'The image has more frames than this service takes.' },
+  original_missing: { retryable: true, meaning: 'The original is no longer in the store; send it again.' },
+  renderer_crashed: { retryable: true, meaning: 'The decoder died.' },
+  renderer_killed: { retryable: true, meaning: 'The decoder was ended for using too much.' },
+  timeout: { retryable: true, meaning: 'The attempt took too long.' },
+  internal: { retryable: true, meaning: 'A mistake of this service.' },
+  dependency_unavailable: {
+    retryable: true,
+    meaning: 'Something that this service depends on did not answer.',
+  },
+  attempts_exhausted: { retryable: false, meaning: 'Every attempt that it had ended without a verdict.' },
+  dead_lettered: { retryable: true, meaning: 'Its message came back too often; the operators know.' },
+  publish_refused: { retryable: true, meaning: 'The queue refused its message.' },
+  expired: { retryable: true, meaning: 'It was not begun before its deadline.' },
+  cancelled: { retryable: true, meaning: 'Its owner cancelled it.' },
+  deleted: { retryable: false, meaning: 'Its owner deleted the image.' },
+} as const satisfies Record<JobErrorCode | 'cancelled', { retryable: boolean; meaning: string }>
+
+export type JobErrorName = keyof typeof JOB_ERRORS
