@@ -1,0 +1,6 @@
+export { type Client, type ClientOptions, createClient } from './client.ts'
+export { ConnectionError, ProblemError } from './errors.ts'
+export type { FollowedEvent } from './events.ts'
+export type * from './types.ts'
+export type { ImageData, Progress, UploadOptions } from './upload.ts'
+export { verifyWebhook, WebhookError } from './webhook.ts'
