@@ -69,6 +69,7 @@ export async function acceptJob(jobs: Jobs, more: Partial<NewJob> = {}): Promise
     original: { contentType: 'image/png', bytes: 1, sha256: '', width: 1, height: 1 },
     warnings: [],
     deadlineMs: 3_600_000,
+    callbackUrl: null,
     idempotency: null,
     ...more,
   })
