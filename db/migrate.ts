@@ -3,11 +3,13 @@ import { type Migration, Migrator } from 'kysely/migration'
 import pg from 'pg'
 import * as jobs from './migrations/0001-jobs.ts'
 import * as queueMessages from './migrations/0002-queue-messages.ts'
+import * as presets from './migrations/0003-presets.ts'
 
 /** Every migration, in order. One that was released never changes. */
 const MIGRATIONS: Record<string, Migration> = {
   '0001-jobs': jobs,
   '0002-queue-messages': queueMessages,
+  '0003-presets': presets,
 }
 
 /**

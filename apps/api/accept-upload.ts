@@ -1,7 +1,7 @@
 import { DependencyError } from '../../core/errors.ts'
 import type { Inspector } from '../../core/image/inspector.ts'
 import type { ImageWarning } from '../../core/image/warnings.ts'
-import type { Job } from '../../core/job.ts'
+import type { Job, JobOptions } from '../../core/job.ts'
 import type { Limits } from '../../core/limits.ts'
 import type { Clock } from '../../core/ports/clock.ts'
 import type { Admission, Jobs } from '../../core/ports/jobs.ts'
@@ -38,6 +38,7 @@ export interface Upload {
   key: string | null
   /** See {@link declaredType}. */
   declaredType: string | null
+  options: JobOptions
   /** The body's length, where the request says it. */
   bytes: number | null
   /** Read once, and not begun before the upload is known to be worth it. What it throws means that the client is gone. */
@@ -109,7 +110,7 @@ function refusalByHeaders({ maxBytes }: Limits, { declaredType, bytes }: Upload)
 async function replay(
   { jobs, clock }: UploadPorts,
   settings: UploadSettings,
-  { body, declaredType }: Upload,
+  { body, declaredType, options }: Upload,
   known: { jobId: string; fingerprint: string },
   signal: AbortSignal,
 ): Promise<UploadOutcome> {
@@ -122,7 +123,7 @@ async function replay(
   }
   const { sha256, bytes } = intake.sum()
   if (bytes === 0) throw new UploadRefused(EMPTY_BODY)
-  if (fingerprint({ declaredType, sha256 }) !== known.fingerprint) return { kind: 'key_conflict' }
+  if (fingerprint({ declaredType, sha256, options }) !== known.fingerprint) return { kind: 'key_conflict' }
   const job = await jobs.find(known.jobId)
   // Forgotten a moment ago, and the key with it.
   if (!job) return { kind: 'in_progress', retryInMs: 1_000 }

@@ -56,17 +56,19 @@ export async function admit(
   }
   const { sha256, bytes } = intake.sum()
   const { contentType, width, height } = found.facts!
+  const { declaredType, options } = upload
   return commit(ports, settings, reservation, {
     jobId,
     tenant: upload.tenant,
     objectKey: originalKey(jobId),
     original: { contentType, bytes, sha256, width, height },
-    warnings: typeMismatch(upload.declaredType, contentType),
+    options,
+    warnings: typeMismatch(declaredType, contentType),
     deadlineMs: settings.timing.deadlineMs,
     idempotency: reservation && {
       key: reservation.key,
       token: reservation.token,
-      fingerprint: fingerprint({ declaredType: upload.declaredType, sha256 }),
+      fingerprint: fingerprint({ declaredType, sha256, options }),
     },
   })
 }

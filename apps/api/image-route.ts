@@ -3,6 +3,7 @@ import { isTerminal, type Job } from '../../core/job.ts'
 import type { Jobs } from '../../core/ports/jobs.ts'
 import { findJob } from './find-job.ts'
 import { retryAfterSeconds } from './job-representation.ts'
+import { negotiate } from './negotiate.ts'
 import { ProblemError } from './problem.ts'
 import { type ServedObject, type ServeParts, serveObject } from './serve-object.ts'
 import { tenantOf } from './tenant.ts'
@@ -18,7 +19,7 @@ export function imageRoute(parts: ImageParts): RequestHandler<{ id: string; outp
     response.locals.jobId = id
     const find = () => findJob(parts.jobs, tenantOf(request as Request), id)
     const job = await find()
-    const object = output === 'original' ? original(job) : finished(job, output)
+    const object = output === 'original' ? original(job) : finished(job, output, request.headers.accept)
     if (await serveObject(parts, request as Request, response, object)) return
     // Deleted a moment ago, which this says; anything else is a broken promise of ours.
     await find()
@@ -31,7 +32,7 @@ function original({ jobId, objectKey, original }: Job): ServedObject {
   return { key: objectKey, ...original, fileName: `${jobId}.${extension}` }
 }
 
-function finished(job: Job, name: string): ServedObject {
+function finished(job: Job, name: string, accept: string | undefined): ServedObject {
   if (!isTerminal(job.status)) {
     throw new ProblemError({
       status: 409,
@@ -48,8 +49,18 @@ function finished(job: Job, name: string): ServedObject {
       detail: `the job failed: ${job.error.message}`,
     })
   }
-  const output = job.outputs?.find((candidate) => candidate.name === name)
-  if (output) return output
+  const planned = job.options.plan.outputs.find((plan) => plan.name === name)
+  const variants = job.outputs?.filter((output) => output.name === name) ?? []
+  if (variants.length > 0) {
+    return { ...negotiate(accept, variants), negotiated: planned?.format === 'auto' }
+  }
+  if (planned && job.result?.moderation?.verdict === 'rejected') {
+    throw new ProblemError({
+      status: 403,
+      code: 'moderation_rejected',
+      detail: 'the moderator rejected the picture: its outputs are withheld',
+    })
+  }
   throw new ProblemError({
     status: 404,
     code: 'no_such_output',

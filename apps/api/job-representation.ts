@@ -1,4 +1,6 @@
-import { isTerminal, type Job, type OriginalFacts, type Output } from '../../core/job.ts'
+import { faultOf, hasFault } from '../../core/image/fault.ts'
+import { isTerminal, type Job, type JobError, type OriginalFacts, type Output } from '../../core/job.ts'
+import { resultRepresentation } from './result-representation.ts'
 
 /** When a client does well to ask again for a job that is not done, in seconds. */
 const RETRY_SECONDS = 2
@@ -26,7 +28,7 @@ export function newJobRepresentation(jobId: string, warnings: Job['warnings']) {
 
 /** A job as clients see it. `done` says what they wait for, so that none depends on the list of states. */
 export function jobRepresentation(job: Job) {
-  const { jobId, status, attempts, lastError, outputs, error } = job
+  const { jobId, status, attempts, options, lastError, outputs, error } = job
   const done = isTerminal(status)
   const retried = status === 'QUEUED' && lastError !== null
   return {
@@ -37,18 +39,35 @@ export function jobRepresentation(job: Job) {
     created_at: job.createdAt.toISOString(),
     finished_at: job.finishedAt?.toISOString(),
     attempts,
+    preset: options.preset,
+    strict: options.strict,
     last_error: done ? undefined : (lastError ?? undefined),
     next_attempt_at: retried ? job.runAt.toISOString() : undefined,
     original: objectRepresentation(imageUrl(jobId, 'original'), job.original),
-    ...(status === 'SUCCEEDED' && {
-      result: imageUrl(jobId, 'thumbnail'),
-      outputs: (outputs ?? []).map((output) => ({
-        name: output.name,
-        ...objectRepresentation(imageUrl(jobId, output.name), output),
-      })),
+    ...(outputs && {
+      // None where a moderator withholds them.
+      result: outputs[0] && imageUrl(jobId, outputs[0].name),
+      outputs: outputs.map((output) => outputRepresentation(jobId, output)),
     }),
-    error: error ?? undefined,
+    ...(job.result && resultRepresentation(job.result)),
+    error: error ? errorRepresentation(error) : undefined,
     warnings: job.warnings,
+  }
+}
+
+function errorRepresentation({ code, message }: JobError) {
+  return { code, message, fault: hasFault(code) ? faultOf(code) : undefined }
+}
+
+/** Variants of one output have their URL in common; the request's Accept header chooses. */
+function outputRepresentation(jobId: string, output: Output) {
+  const { name, format, frames, durationMs } = output
+  return {
+    name,
+    format,
+    ...objectRepresentation(imageUrl(jobId, name), output),
+    frames,
+    duration_ms: durationMs ?? undefined,
   }
 }
 

@@ -4,6 +4,7 @@ import { openDatabase } from '../../db/connect.ts'
 import { createPostgresJobs } from '../../db/jobs/postgres-jobs.ts'
 import { createOutboxNotifier } from '../../db/outbox-notifications.ts'
 import { openObjectStore } from '../../infra/object-store.ts'
+import { readPresets } from '../../infra/presets.ts'
 import { runApp } from '../../infra/process.ts'
 import { systemClock as clock } from '../../infra/system-clock.ts'
 import { systemRandom as random } from '../../infra/system-random.ts'
@@ -19,6 +20,7 @@ await runApp({
   defaultPort: 8080,
   async start(config, log) {
     const { timing, limits, host, port } = config
+    const presets = await readPresets(config.presetsFile)
     const db = openDatabase(config.databaseUrl, {
       max: 10,
       callMs: timing.callMs,
@@ -31,7 +33,7 @@ await runApp({
     let draining = false
 
     const app = createApp({
-      ...{ jobs, objectStore, clock, random, createInspector, limits, timing, log, inFlight },
+      ...{ jobs, objectStore, clock, random, createInspector, limits, presets, timing, log, inFlight },
       idleMs: IDLE_MS,
       onAccepted: notifier.notify,
       draining: () => draining,

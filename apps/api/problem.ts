@@ -1,4 +1,5 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
+import type { Fault } from '../../core/image/fault.ts'
 import { letBodyPass } from './unread-body.ts'
 
 /**
@@ -10,6 +11,8 @@ export interface Problem {
   code: string
   detail: string
   retryable?: boolean
+  /** Of a refused image: whether it is broken, or of a type or size that this service does not take. */
+  fault?: Fault
   headers?: Record<string, string>
 }
 
@@ -59,9 +62,9 @@ export const PROBLEMS = {
 } as const satisfies Record<string, Problem>
 
 /** The JSON of a problem. */
-export function problemBody({ status, code, detail, retryable = false }: Problem): string {
+export function problemBody({ status, code, detail, retryable = false, fault }: Problem): string {
   const title = STATUS_CODES[status] ?? 'Error'
-  return JSON.stringify({ type: `urn:img42:problem:${code}`, title, status, detail, code, retryable })
+  return JSON.stringify({ type: `urn:img42:problem:${code}`, title, status, detail, code, retryable, fault })
 }
 
 export const PROBLEM_TYPE = 'application/problem+json'

@@ -1,4 +1,5 @@
 import type { Request, RequestHandler, Response } from 'express'
+import type { Presets } from '../../core/preset-file.ts'
 import type { Log } from '../../infra/log.ts'
 import { acceptUpload, type UploadOutcome, type UploadPorts, type UploadSettings } from './accept-upload.ts'
 import { clientGone } from './client-gone.ts'
@@ -8,19 +9,22 @@ import type { InFlight } from './in-flight.ts'
 import { jobRepresentation, jobUrl, newJobRepresentation, retryAfterSeconds } from './job-representation.ts'
 import { PROBLEMS, sendProblem } from './problem.ts'
 import { tenantOf } from './tenant.ts'
+import { readUploadOptions } from './upload-options.ts'
 
 export interface UploadParts extends UploadPorts, UploadSettings {
   log: Log
+  presets: Presets
   inFlight: InFlight
 }
 
-/** `POST /v1/images`. */
+/** `POST /v1/images?preset=…&strict=…`. */
 export function uploadRoute(parts: UploadParts): RequestHandler {
   return async (request, response) => {
     const upload = {
       tenant: tenantOf(request),
       key: readIdempotencyKey(request.headersDistinct['idempotency-key']),
       declaredType: declaredType(request.headers['content-type']),
+      options: readUploadOptions(request.url, parts.presets),
       bytes: announcedBytes(request),
       body: bodyOf(request, response),
     }
@@ -78,8 +82,8 @@ function answer({ log }: UploadParts, request: Request, response: Response, outc
       sendProblem(request, response, PROBLEMS.keyConflict)
       return
     case 'refused': {
-      const { status, code, message } = outcome.refusal
-      sendProblem(request, response, { status, code, detail: message, retryable: status === 408 })
+      const { message, ...refusal } = outcome.refusal
+      sendProblem(request, response, { ...refusal, detail: message, retryable: refusal.status === 408 })
       return
     }
     case 'unavailable':

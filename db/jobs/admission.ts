@@ -66,9 +66,9 @@ export async function accept(db: Kysely<Database>, job: NewJob): Promise<'accept
   const { rows } = await sql`
     with record as (${record}),
     changed as (
-      insert into jobs (job_id, tenant, status, object_key, original, warnings, deadline_at)
+      insert into jobs (job_id, tenant, status, object_key, original, options, warnings, deadline_at)
       select job_id, ${job.tenant}, 'QUEUED', ${job.objectKey}, ${JSON.stringify(job.original)}::jsonb,
-        ${JSON.stringify(job.warnings)}::jsonb, ${fromNow(job.deadlineMs)}
+        ${JSON.stringify(job.options)}::jsonb, ${JSON.stringify(job.warnings)}::jsonb, ${fromNow(job.deadlineMs)}
       from record
       returning job_id, fence, attempts
     ),

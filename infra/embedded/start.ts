@@ -12,6 +12,7 @@ import { styleText } from 'node:util'
 import { migrateToLatest } from '../../db/migrate.ts'
 import { type Config, ConfigError, readConfig } from '../config.ts'
 import { listen } from '../health.ts'
+import { readPresets } from '../presets.ts'
 import { startApp } from './children.ts'
 import { holdLock, LockHeldError } from './lock.ts'
 import { startPostgres } from './postgres.ts'
@@ -53,6 +54,8 @@ try {
 async function start(): Promise<void> {
   lockDataDir()
   await checkPort(config)
+  // Here the sentence is seen; the API's own goes to its log.
+  await readPresets(config.presetsFile)
   say(styleText('bold', 'img42'))
   const { databaseUrl, place } = await startDatabase()
   const env = {

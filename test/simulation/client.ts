@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { UploadOutcome } from '../../apps/api/accept-upload.ts'
 import { fingerprint } from '../../apps/api/fingerprint.ts'
-import { isTerminal, type JobStatus } from '../../core/job.ts'
+import { DEFAULT_OPTIONS, isTerminal, type JobStatus } from '../../core/job.ts'
 import type { Fleet } from './fleet.ts'
 import { foreseen } from './invariants/foreseen.ts'
 import { recordId } from './memory/tables.ts'
@@ -59,7 +59,7 @@ export function startClient(world: World, fleet: Fleet, upload: PlannedUpload, n
     process.deliver(() => {
       const request = {
         ...{ tenant: upload.tenant, key: upload.key, bytes: body.length },
-        ...{ declaredType: 'image/png', body: chunks(process) },
+        ...{ declaredType: 'image/png', options: DEFAULT_OPTIONS, body: chunks(process) },
       }
       api.upload(request, new AbortController().signal).then(
         (outcome) => scheduler.schedule(1, () => answer(() => hear(outcome))),
@@ -150,7 +150,7 @@ export function startClient(world: World, fleet: Fleet, upload: PlannedUpload, n
   function checkConflict(): void {
     const { tenant, key } = upload
     const record = key === null ? null : world.tables.idempotencyRecords.get(recordId({ tenant, key }))
-    const own = fingerprint({ declaredType: 'image/png', sha256 })
+    const own = fingerprint({ declaredType: 'image/png', sha256, options: DEFAULT_OPTIONS })
     if (!record?.jobId || record.fingerprint === own)
       report('idempotent', `${name} was told of a conflict that is none`)
   }

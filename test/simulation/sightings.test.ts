@@ -18,7 +18,7 @@ const SEEN_IN: Record<Sighting, string> = {
   heartbeat_lost: '5',
   raced_completion: '28',
   rescued: '28',
-  republished: '72',
+  republished: '178',
   expired: '761',
   commit_settled: '3',
   reservation_lost: '26',

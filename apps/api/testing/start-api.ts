@@ -4,6 +4,7 @@ import { createInspector } from '../../../core/image/inspector.ts'
 import { DEFAULT_LIMITS, type Limits } from '../../../core/limits.ts'
 import type { Jobs } from '../../../core/ports/jobs.ts'
 import type { ObjectStore } from '../../../core/ports/object-store.ts'
+import { BUILT_IN_PRESETS, type Presets } from '../../../core/preset-file.ts'
 import { DEFAULT_TIMING, type Timing } from '../../../core/timing.ts'
 import { systemClock as clock } from '../../../infra/system-clock.ts'
 import { systemRandom as random } from '../../../infra/system-random.ts'
@@ -46,6 +47,7 @@ export interface Overrides {
   timing?: Partial<Timing>
   idleMs?: number
   silenceMs?: number
+  presets?: Presets
   /** Instead of tables in memory. */
   jobs?: Jobs
   /** Laid over the ports, to make them fail. */
@@ -64,6 +66,7 @@ export async function startApi(overrides: Overrides = {}) {
   const inFlight = createInFlight()
   const app = createApp({
     ...{ jobs, objectStore, clock, random, createInspector, inFlight },
+    presets: overrides.presets ?? BUILT_IN_PRESETS,
     limits: { ...TEST_LIMITS, ...overrides.limits },
     timing: { ...DEFAULT_TIMING, ...overrides.timing },
     idleMs: overrides.idleMs ?? 10_000,
@@ -84,8 +87,8 @@ export async function startApi(overrides: Overrides = {}) {
       const objects = await memoryStore.list({ prefix }, AbortSignal.timeout(1_000))
       return objects.map(({ key }) => key)
     },
-    post: (body: Body, headers: Record<string, string> = {}) =>
-      fetch(`${url}/v1/images`, { method: 'POST', body, headers }),
+    post: (body: Body, headers: Record<string, string> = {}, query = '') =>
+      fetch(`${url}/v1/images${query}`, { method: 'POST', body, headers }),
     get: (path: string, init: RequestInit = {}) => fetch(url + path, init),
     drain: server.drain,
     stop: async () => {

@@ -19,6 +19,8 @@ export const INVARIANTS = {
   drain: '14: a stopping process loses nothing, charges nobody, and ends in time',
   lease: 'step 5: a job is claimed only when it is due and no live lease holds it',
   dead_letter: 'sweeps: a dead letter changes no job that is finished, held, or of a later generation',
+  moderation:
+    'results: a job has the verdict on the very picture that was shown, and what is rejected has no outputs',
   defect: 'no step meets an error that nobody foresaw',
 } as const
 
