@@ -13,6 +13,8 @@ export type Problem = {
   code: string
   /** Whether the same request may succeed later. */
   retryable: boolean
+  /** Of a refused image: it is broken (file), or of a type or size that is not taken here (service). */
+  fault?: 'file' | 'service'
   /** Of a job that cannot be cancelled any more. */
   job_status?: JobStatus
 }
@@ -39,9 +41,11 @@ export type JobError = {
     | 'truncated'
     | 'too_many_pixels'
     | 'too_many_frames'
+    | 'not_strict'
     | 'original_missing'
     | 'renderer_crashed'
-    | 'renderer_killed'
+    | 'renderer_out_of_memory'
+    | 'moderation_failed'
     | 'timeout'
     | 'internal'
     | 'dependency_unavailable'
@@ -54,6 +58,8 @@ export type JobError = {
   message: string
   /** Whether the same image may succeed, sent again. */
   retryable: boolean
+  /** Of a refused image: it is broken (file), or of a type or size that is not taken here (service). */
+  fault?: 'file' | 'service'
 }
 
 export type AcceptedJob = {
@@ -74,15 +80,26 @@ export type AcceptedJob = {
   result_expires_at?: string
   /** How often it was begun. */
   attempts: number
+  preset: string
+  strict: boolean
   /** Not done: what ended the last attempt. */
   last_error?: JobError
   /** Waiting for another attempt: not before. */
   next_attempt_at?: string
   original: Image
-  /** SUCCEEDED: the thumbnail. */
+  /** SUCCEEDED: the first output; none where a moderator withholds it. */
   result?: string
   /** SUCCEEDED: the images made. */
   outputs?: Output[]
+  /** What made the outputs: the same bytes, preset and engine give the same bytes. */
+  engine?: string
+  facts?: Facts
+  cost?: Cost
+  /** Where a moderator is configured; rejected withholds the outputs. */
+  moderation?: {
+    verdict: 'approved' | 'rejected'
+    labels: string[]
+  }
   /** FAILED: why. */
   error?: JobError
   warnings: Warning[]
@@ -94,7 +111,14 @@ export type Image = {
   /** Where its bytes are. */
   url: string
   /** By the bytes, whatever the request said. */
-  content_type: 'image/jpeg' | 'image/png' | 'image/webp' | 'image/gif' | 'image/avif' | 'image/tiff'
+  content_type:
+    | 'image/jpeg'
+    | 'image/png'
+    | 'image/webp'
+    | 'image/gif'
+    | 'image/avif'
+    | 'image/tiff'
+    | 'image/svg+xml'
   bytes: number
   sha256: string
   /** In pixels, as the image is seen: its orientation followed. */
@@ -104,20 +128,88 @@ export type Image = {
 
 export type Output = {
   name: string
+  format: 'jpeg' | 'webp' | 'avif' | 'png' | 'gif'
   /** Where its bytes are. */
   url: string
   /** By the bytes, whatever the request said. */
-  content_type: 'image/jpeg' | 'image/png' | 'image/webp' | 'image/gif' | 'image/avif' | 'image/tiff'
+  content_type:
+    | 'image/jpeg'
+    | 'image/png'
+    | 'image/webp'
+    | 'image/gif'
+    | 'image/avif'
+    | 'image/tiff'
+    | 'image/svg+xml'
   bytes: number
   sha256: string
   /** In pixels, as the image is seen: its orientation followed. */
   width: number
   height: number
+  /** 1: a still picture. */
+  frames: number
+  /** Of one turn of an animation. */
+  duration_ms?: number
+}
+
+/** What the original is. */
+export type Facts = {
+  content_type:
+    | 'image/jpeg'
+    | 'image/png'
+    | 'image/webp'
+    | 'image/gif'
+    | 'image/avif'
+    | 'image/tiff'
+    | 'image/svg+xml'
+  /** In pixels, its orientation followed. */
+  width: number
+  height: number
+  /** Frames of an animation, pages of a TIFF. */
+  pages: number
+  /** Of one turn of an animation. */
+  duration_ms: unknown
+  /** How often the animation plays; 0: for ever. */
+  loop: unknown
+  alpha: boolean
+  colour_space: string
+  /** The name of its colour profile. */
+  profile: string | null
+  bit_depth: number
+  camera: unknown
+  /** As the camera wrote it. */
+  captured_at: string | null
+  /** Only where the operator has turned it on. */
+  gps?: {
+    latitude: number
+    longitude: number
+  }
+  /** A placeholder in base64: https://evanw.github.io/thumbhash/ */
+  thumbhash: string
+  dominant: string
+  palette: string[]
+}
+
+export type Cost = {
+  decode_ms: number
+  resize_ms: number
+  encode_ms: number
+  peak_rss_bytes: number
 }
 
 /** What did not stop the job; the codes are stable. */
 export type Warning = {
-  code: 'type_mismatch' | 'lenient_decode' | 'animation_dropped' | 'hdr_lost'
+  code:
+    | 'type_mismatch'
+    | 'lenient_decode'
+    | 'animation_dropped'
+    | 'apng_as_still'
+    | 'hdr_lost'
+    | 'gain_map_lost'
+    | 'bit_depth_reduced'
+    | 'gamut_clipped'
+    | 'profile_missing'
+    | 'profile_broken'
+    | 'output_clamped'
   message: string
 }
 
@@ -139,15 +231,26 @@ export type Job = {
   result_expires_at?: string
   /** How often it was begun. */
   attempts: number
+  preset: string
+  strict: boolean
   /** Not done: what ended the last attempt. */
   last_error?: JobError
   /** Waiting for another attempt: not before. */
   next_attempt_at?: string
   original: Image
-  /** SUCCEEDED: the thumbnail. */
+  /** SUCCEEDED: the first output; none where a moderator withholds it. */
   result?: string
   /** SUCCEEDED: the images made. */
   outputs?: Output[]
+  /** What made the outputs: the same bytes, preset and engine give the same bytes. */
+  engine?: string
+  facts?: Facts
+  cost?: Cost
+  /** Where a moderator is configured; rejected withholds the outputs. */
+  moderation?: {
+    verdict: 'approved' | 'rejected'
+    labels: string[]
+  }
   /** FAILED: why. */
   error?: JobError
   warnings: Warning[]
@@ -224,6 +327,7 @@ export type ProblemCode =
   | 'content_digest_malformed'
   | 'host_missing'
   | 'unauthorized'
+  | 'moderation_rejected'
   | 'not_found'
   | 'no_such_job'
   | 'no_such_output'
@@ -246,6 +350,7 @@ export type ProblemCode =
   | 'content_digest_mismatch'
   | 'invalid_parameter'
   | 'callback_url_refused'
+  | 'unknown_preset'
   | 'corrupt'
   | 'truncated'
   | 'too_many_pixels'

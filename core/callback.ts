@@ -1,5 +1,5 @@
 import type { JobErrorCode } from './job.ts'
-import { JOB_ERRORS } from './job-errors.ts'
+import { describeError } from './job-errors.ts'
 
 /**
  * A callback is owed once for each end of a job that asked for one, and sent until a receiver takes it, up to
@@ -48,9 +48,7 @@ export function callbackBody({ jobId, event, createdAt, error }: CallbackFacts):
       done: true,
       url: `/v1/jobs/${jobId}`,
       finished_at: at,
-      ...(error && {
-        error: { code: error.code, message: error.message, retryable: JOB_ERRORS[error.code].retryable },
-      }),
+      ...(error && { error: describeError(error) }),
     },
   })
 }

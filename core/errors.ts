@@ -20,6 +20,7 @@ export type PermanentCode =
   | 'truncated'
   | 'too_many_pixels'
   | 'too_many_frames'
+  | 'not_strict'
   | 'original_missing'
 
 /** The attempt went wrong by itself, perhaps because of the image: charged, and tried again within the budget. */
@@ -33,11 +34,20 @@ export class WorkError extends Error {
   }
 }
 
-export type WorkCode = 'renderer_crashed' | 'renderer_killed' | 'timeout' | 'internal'
+/**
+ * `renderer_crashed`: the rendering process ended by itself. `renderer_out_of_memory`: it took, or was refused, more
+ * memory than one image may have. `timeout`: the attempt took too long, and its process was killed.
+ */
+export type WorkCode =
+  | 'renderer_crashed'
+  | 'renderer_out_of_memory'
+  | 'timeout'
+  | 'moderation_failed'
+  | 'internal'
 
 /**
- * A dependency (store, database, queue) was unreachable, slow or refused for reasons of its own: the attempt is given
- * back. The call may have had its effect, unless the error says that it was never sent.
+ * A dependency (store, database, queue, moderator) was unreachable, slow or refused for reasons of its own: the attempt is
+ * given back. The call may have had its effect, unless the error says that it was never sent.
  */
 export class DependencyError extends Error {
   readonly dependency: Dependency
@@ -52,4 +62,4 @@ export class DependencyError extends Error {
   }
 }
 
-export type Dependency = 'database' | 'queue' | 'object_store'
+export type Dependency = 'database' | 'queue' | 'object_store' | 'moderation'

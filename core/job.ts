@@ -1,4 +1,6 @@
 import type { ImageWarning } from './image/warnings.ts'
+import type { RenderCost, SourceFacts } from './ports/renderer.ts'
+import { DEFAULT_PRESET, DEFAULT_PRESET_NAME, type OutputFormat, type Preset } from './preset.ts'
 
 /**
  * `QUEUED → RUNNING → SUCCEEDED | FAILED`; `RUNNING → QUEUED` when an attempt ends without a verdict or its lease runs
@@ -32,8 +34,11 @@ export interface Job {
   claimableInMs: number
   objectKey: string
   original: OriginalFacts
+  options: JobOptions
   warnings: ImageWarning[]
   outputs: Output[] | null
+  /** What was learnt while the job was done; null before, and for a job that failed. */
+  result: JobResult | null
   error: JobError | null
   /** What ended the last attempt that had no verdict. */
   lastError: JobError | null
@@ -55,7 +60,24 @@ export interface OriginalFacts {
   height: number
 }
 
-/** An output as it was stored. */
+/** What the request asked for, resolved when it was accepted. */
+export interface JobOptions {
+  /** The preset's name. */
+  preset: string
+  /** The preset as it stood then. */
+  plan: Preset
+  /** Refuse what can only be decoded leniently. */
+  strict: boolean
+}
+
+/** Of a request that asks for nothing, and of a job from before there were options. */
+export const DEFAULT_OPTIONS: JobOptions = {
+  preset: DEFAULT_PRESET_NAME,
+  plan: DEFAULT_PRESET,
+  strict: false,
+}
+
+/** One variant of an output as it was stored. Variants of one output differ in their format. */
 export interface Output {
   name: string
   key: string
@@ -64,6 +86,26 @@ export interface Output {
   sha256: string
   width: number
   height: number
+  format: OutputFormat
+  /** 1 for a still picture. */
+  frames: number
+  /** Of one turn of the animation; null for a still picture. */
+  durationMs: number | null
+}
+
+export interface JobResult {
+  /** Of the renderer that made the outputs. */
+  engine: string
+  facts: SourceFacts
+  cost: RenderCost
+  /** null where no moderator is configured. */
+  moderation: Moderation | null
+}
+
+/** A moderator's verdict. `rejected` withholds the outputs. */
+export interface Moderation {
+  verdict: 'approved' | 'rejected'
+  labels: string[]
 }
 
 export interface JobError {

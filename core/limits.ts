@@ -8,6 +8,8 @@ export interface Limits {
   maxFrames: number
   /** Width × height × frames of an animation. Defaults to 500 megapixels. */
   maxAnimatedPixels: number
+  /** Whether SVG, which is a program as much as a picture, is taken at all. Defaults to false. */
+  acceptSvg?: boolean
 }
 
 export const DEFAULT_LIMITS: Limits = {

@@ -8,9 +8,16 @@ export function acceptedJob(
 ): Job {
   return {
     ...{ jobId: job.jobId, tenant: job.tenant, objectKey: job.objectKey },
-    ...{ original: job.original, warnings: job.warnings, createdAt, deadlineAt, runAt: createdAt },
+    ...{
+      original: job.original,
+      options: job.options,
+      warnings: job.warnings,
+      createdAt,
+      deadlineAt,
+      runAt: createdAt,
+    },
     ...{ status: 'QUEUED', fence: 0, attempts: 0, generation: 1, held: false, claimableInMs: 0 },
-    ...{ publishedAt: null, leaseUntil: null, outputs: null, error: null, lastError: null },
+    ...{ publishedAt: null, leaseUntil: null, outputs: null, result: null, error: null, lastError: null },
     ...{ finishedAt: null, deletedAt: null },
   }
 }

@@ -1,3 +1,5 @@
+import type { OutputFormat } from './preset.ts'
+
 /**
  * Where a job's objects live. Derived from the job alone, so that a second attempt writes the same bytes to the same
  * place; an output's key carries the engine, so that a newer engine never overwrites what an older one recorded.
@@ -6,8 +8,12 @@ export function originalKey(jobId: string): string {
   return `${ORIGINALS}${jobId}`
 }
 
-export function outputKey(jobId: string, outputName: string, engine: string): string {
-  return `${outputsPrefix(jobId)}${outputName}@${engine}`
+export function outputKey(
+  jobId: string,
+  { name, format }: { name: string; format: OutputFormat },
+  engine: string,
+): string {
+  return `${outputsPrefix(jobId)}${name}@${engine}.${format}`
 }
 
 /** What every output of the job begins with, whichever engine made it. */

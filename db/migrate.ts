@@ -6,6 +6,7 @@ import * as queueMessages from './migrations/0002-queue-messages.ts'
 import * as tenants from './migrations/0003-tenants.ts'
 import * as callbacks from './migrations/0004-callbacks.ts'
 import * as listing from './migrations/0005-listing.ts'
+import * as presets from './migrations/0006-presets.ts'
 
 /** Every migration, in order. One that was released never changes. */
 const MIGRATIONS: Record<string, Migration> = {
@@ -14,6 +15,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '0003-tenants': tenants,
   '0004-callbacks': callbacks,
   '0005-listing': listing,
+  '0006-presets': presets,
 }
 
 /**

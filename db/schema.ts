@@ -2,7 +2,8 @@ import type { ColumnType, Generated } from 'kysely'
 import type { CallbackEvent, CallbackState } from '../core/callback.ts'
 import type { SendError } from '../core/callback-schedule.ts'
 import type { ImageWarning } from '../core/image/warnings.ts'
-import type { JobErrorCode, JobStatus, OriginalFacts, Output } from '../core/job.ts'
+import type { JobErrorCode, JobOptions, JobResult, JobStatus, OriginalFacts } from '../core/job.ts'
+import type { StoredOutput } from './jobs/stored-output.ts'
 
 /** The tables as the migrations made them. A `bigint` is read as text: ids are compared, never counted with. */
 export interface Database {
@@ -35,8 +36,11 @@ export interface JobsTable {
   lease_until: Date | null
   object_key: string
   original: Json<OriginalFacts>
+  /** null in rows from before there were presets: the default. */
+  options: Json<JobOptions> | null
   warnings: Json<ImageWarning[]>
-  outputs: Json<Output[]> | null
+  outputs: Json<StoredOutput[]> | null
+  result: Json<JobResult> | null
   error_code: JobErrorCode | null
   error_message: string | null
   last_error_code: JobErrorCode | null

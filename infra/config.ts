@@ -29,6 +29,12 @@ export interface Config {
   idempotencyRequired: boolean
   limits: Limits
   concurrency: number
+  /** The file of presets; null: the built-in one only. */
+  presetsFile: string | null
+  /** null: pictures are judged by nobody. */
+  moderation: { url: string; timeoutMs: number } | null
+  /** Whether results say where a picture was taken. */
+  exposeGps: boolean
   budget: number
   timing: Timing
 }
@@ -68,6 +74,11 @@ export function readConfig(env: NodeJS.ProcessEnv, defaultPort: number): Config 
   ) as unknown as Timing
   const broken = brokenTimingRules(timing)
   if (broken.length > 0) throw new ConfigError(broken.map((rule) => `The timing breaks a rule: ${rule}.`))
+  if (values.MODERATION_URL && values.MODERATION_TIMEOUT_MS >= timing.attemptMs) {
+    throw new ConfigError([
+      'MODERATION_TIMEOUT_MS has to be less than ATTEMPT_MS: a moderator that hangs would be the attempt’s fault.',
+    ])
+  }
   return {
     databaseUrl: values.DATABASE_URL,
     queueUrl: values.QUEUE_URL ?? null,
@@ -86,8 +97,14 @@ export function readConfig(env: NodeJS.ProcessEnv, defaultPort: number): Config 
       maxPixels: values.MAX_PIXELS,
       maxFrames: values.MAX_FRAMES,
       maxAnimatedPixels: values.MAX_ANIMATED_PIXELS,
+      acceptSvg: values.ACCEPT_SVG === 'true',
     },
     concurrency: values.CONCURRENCY,
+    presetsFile: values.PRESETS ?? null,
+    moderation: values.MODERATION_URL
+      ? { url: values.MODERATION_URL, timeoutMs: values.MODERATION_TIMEOUT_MS }
+      : null,
+    exposeGps: values.EXPOSE_GPS === 'true',
     budget: values.MAX_ATTEMPTS,
     timing,
   }
@@ -289,6 +306,33 @@ const ENVIRONMENT = z.object({
   CONCURRENCY: whole(1, 256)
     .default(availableParallelism())
     .meta({ default: 'the number of cores', meaning: 'how many images one worker renders at once' }),
+  PRESETS: z.string().optional().meta({
+    default: 'the built-in `thumbnail`',
+    meaning: 'the JSON file of presets that requests choose from, see docs/presets.md',
+  }),
+  MODERATION_URL: url(/^https?$/, 'https://moderator.example/judge')
+    .refine((text) => new URL(text).username === '' && new URL(text).password === '', {
+      error: () => 'has to be a URL without a user name and a password',
+    })
+    .optional()
+    .meta({ default: 'no moderator', meaning: 'who judges each picture, see docs/moderation.md' }),
+  MODERATION_TIMEOUT_MS: whole(1, 3_600_000)
+    .default(10_000)
+    .meta({ default: '10000', unit: 'ms', meaning: 'the longest wait for its verdict' }),
+  ACCEPT_SVG: z
+    .enum(['true', 'false'], { error: () => 'has to be true or false' })
+    .default('false')
+    .meta({
+      default: 'false',
+      meaning: 'whether SVG is accepted; it is drawn without fonts, files and network',
+    }),
+  EXPOSE_GPS: z
+    .enum(['true', 'false'], { error: () => 'has to be true or false' })
+    .default('false')
+    .meta({
+      default: 'false',
+      meaning: 'whether a job’s facts say where its picture was taken; outputs never do',
+    }),
   MAX_ATTEMPTS: whole(1, 100).default(5).meta({ default: '5', meaning: 'a job’s budget of attempts' }),
   ...timingVariables,
 })

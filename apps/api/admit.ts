@@ -58,18 +58,20 @@ export async function admit(
   }
   const { sha256, bytes } = intake.sum()
   const { contentType, width, height } = found.facts!
+  const { declaredType, options } = upload
   return commit(ports, settings, reservation, {
     jobId,
     tenant: upload.tenant,
     objectKey: originalKey(jobId),
     original: { contentType, bytes, sha256, width, height },
-    warnings: typeMismatch(upload.declaredType, contentType),
+    options: { preset: options.preset, plan: options.plan, strict: options.strict },
+    warnings: typeMismatch(declaredType, contentType),
     deadlineMs: deadlineMs(upload, settings),
-    callbackUrl: upload.options.callback_url ?? null,
+    callbackUrl: options.callback_url ?? null,
     idempotency: reservation && {
       key: reservation.key,
       token: reservation.token,
-      fingerprint: fingerprint({ declaredType: upload.declaredType, sha256, options: upload.options }),
+      fingerprint: fingerprint({ declaredType, sha256, options }),
     },
   })
 }

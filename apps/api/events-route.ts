@@ -1,12 +1,12 @@
 import type { Request, RequestHandler } from 'express'
 import { isTerminal } from '../../core/job.ts'
+import { describeError } from '../../core/job-errors.ts'
 import type { Clock } from '../../core/ports/clock.ts'
 import type { Reading } from '../../core/ports/jobs.ts'
 import { STATUS_AFTER, type Transition } from '../../core/transition.ts'
 import { clientGone } from './client-gone.ts'
 import { createStreamCount } from './event-streams.ts'
 import { findJob } from './find-job.ts'
-import { errorRepresentation } from './job-representation.ts'
 import type { JobWatch } from './job-watch.ts'
 import { ProblemError } from './problem.ts'
 import { tenantOf } from './tenant.ts'
@@ -118,7 +118,7 @@ function eventText({ eventId, jobId, event, at, attempts, error }: Transition): 
   const status = STATUS_AFTER[event]
   const data = {
     ...{ job_id: jobId, event, status, done: isTerminal(status), at: at.toISOString(), attempts },
-    error: error ? errorRepresentation(error) : undefined,
+    error: error ? describeError(error) : undefined,
   }
   return `id: ${eventId}\ndata: ${JSON.stringify(data)}\n\n`
 }

@@ -1,4 +1,8 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import { DEFAULT_PRESET } from '../../core/preset.ts'
+import { BUILT_IN_PRESETS, type Presets } from '../../core/preset-file.ts'
+import { createMemoryJobs } from '../../test/simulation/memory/memory-jobs.ts'
+import { createTables } from '../../test/simulation/memory/tables.ts'
 import { makePng } from './testing/png.ts'
 import { openRaw } from './testing/raw-http.ts'
 import { type ApiUnderTest, jsonOf, problemOf, startApi } from './testing/start-api.ts'
@@ -42,6 +46,7 @@ describe('an Idempotency-Key', () => {
   it.each([
     ['other bytes', () => api.post(makePng({ colour: 9 }), keyed('k'))],
     ['another type', () => api.post(PNG, keyed('k', 'image/jpeg'))],
+    ['another strictness', () => api.post(PNG, keyed('k'), '?strict=true')],
   ])('refuses %s under a known key with 422, and keeps the first', async (_what, send) => {
     await start()
     const first = await api.post(PNG, keyed('k'))
@@ -50,6 +55,31 @@ describe('an Idempotency-Key', () => {
     expect((await problemOf(response)).code).toBe('idempotency_key_reused')
     const again = await api.post(PNG, keyed('k'))
     expect(again.headers.get('location')).toBe(first.headers.get('location'))
+  })
+
+  it('tells presets apart by their names, whatever became of what they say', async () => {
+    const named = (width: number): Presets =>
+      new Map([
+        ...BUILT_IN_PRESETS,
+        ['card', { ...DEFAULT_PRESET, outputs: [{ ...DEFAULT_PRESET.outputs[0]!, width }] }],
+      ])
+    const jobs = createMemoryJobs(createTables(Date.now))
+    api = await startApi({ jobs, presets: named(400) })
+    const first = await jsonOf(await api.post(PNG, keyed('k'), '?preset=card'))
+    expect((await api.post(PNG, keyed('k'))).status).toBe(422)
+    await api.stop()
+    api = await startApi({ jobs, presets: named(500) })
+    expect(await jsonOf(await api.post(PNG, keyed('k'), '?preset=card'))).toMatchObject({
+      job_id: first.job_id,
+    })
+    expect((await jobs.find(first.job_id))?.options.plan.outputs[0]?.width).toBe(400)
+  })
+
+  it('takes the defaults spelt out for the defaults', async () => {
+    await start()
+    const { job_id } = await jsonOf(await api.post(PNG, keyed('k')))
+    const again = await api.post(PNG, keyed('k'), '?preset=thumbnail&strict=false')
+    expect(await jsonOf(again)).toMatchObject({ job_id })
   })
 
   it('answers 409 with Retry-After while the first request uploads', async () => {

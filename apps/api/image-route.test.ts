@@ -2,9 +2,13 @@ import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { DependencyError } from '../../core/errors.ts'
+import { outputKey } from '../../core/object-keys.ts'
+import type { JobEnd } from '../../core/ports/jobs.ts'
+import { DEFAULT_PRESET, type OutputPlan } from '../../core/preset.ts'
+import { RESULT, STILL_JPEG } from '../../test/job-result.ts'
 import { makePng } from './testing/png.ts'
 import { openRaw } from './testing/raw-http.ts'
-import { type ApiUnderTest, jsonOf, type Overrides, startApi } from './testing/start-api.ts'
+import { type ApiUnderTest, jsonOf, type Overrides, problemOf, startApi } from './testing/start-api.ts'
 
 const BYTES = Buffer.from('0123456789')
 const SHA256 = createHash('sha256').update(BYTES).digest('hex')
@@ -28,14 +32,107 @@ async function finishedJob(overrides?: Overrides): Promise<{ jobId: string; path
   await api.objectStore.put({ key, body: BYTES, contentType: 'image/jpeg' }, signal())
   const claimed = await api.jobs.claim({ jobId, owner: 'w', leaseMs: 60_000, budget: 5 })
   if (claimed.kind !== 'claimed') throw new Error(claimed.kind)
-  const facts = { contentType: 'image/jpeg', bytes: BYTES.length, sha256: SHA256, width: 2, height: 1 }
+  const facts = { ...STILL_JPEG, bytes: BYTES.length, sha256: SHA256, width: 2, height: 1 }
   await api.jobs.end({
     jobId,
     by: { kind: 'holder', fence: claimed.fence },
-    end: { status: 'SUCCEEDED', outputs: [{ name: 'thumbnail', key, ...facts }], warnings: [] },
+    end: {
+      status: 'SUCCEEDED',
+      outputs: [{ name: 'thumbnail', key, ...facts }],
+      warnings: [],
+      result: RESULT,
+    },
   })
   return { jobId, path: `/v1/images/${jobId}/thumbnail` }
 }
+
+/** A job with an `auto` output `card` in two variants, whose bytes are their formats' names. */
+async function jobWithVariants(): Promise<{ jobId: string; path: string }> {
+  const card: OutputPlan = { ...DEFAULT_PRESET.outputs[0]!, name: 'card', format: 'auto' }
+  const presets = new Map([['thumbnail', { ...DEFAULT_PRESET, outputs: [card] }]])
+  const jobId = await acceptedJob({ presets })
+  const outputs = await Promise.all(
+    (['webp', 'jpeg'] as const).map(async (format) => {
+      const body = Buffer.from(format)
+      const key = outputKey(jobId, { name: 'card', format }, 'e')
+      await api.objectStore.put({ key, body, contentType: `image/${format}` }, signal())
+      const sha256 = createHash('sha256').update(body).digest('hex')
+      const facts = { bytes: body.length, sha256, width: 2, height: 1, frames: 1, durationMs: null }
+      return { name: 'card', key, format, contentType: `image/${format}`, ...facts }
+    }),
+  )
+  await end(jobId, { status: 'SUCCEEDED', outputs, warnings: [], result: RESULT })
+  return { jobId, path: `/v1/images/${jobId}/card` }
+}
+
+async function end(jobId: string, end: JobEnd['end']): Promise<void> {
+  const claimed = await api.jobs.claim({ jobId, owner: 'w', leaseMs: 60_000, budget: 5 })
+  if (claimed.kind !== 'claimed') throw new Error(claimed.kind)
+  await api.jobs.end({ jobId, by: { kind: 'holder', fence: claimed.fence }, end })
+}
+
+describe('an output of format auto', () => {
+  it.each([
+    ['image/avif,image/webp,image/apng,*/*;q=0.8', 'webp'],
+    ['image/*', 'jpeg'],
+    ['*/*', 'jpeg'],
+    ['text/html', 'jpeg'],
+    ['', 'jpeg'],
+  ])(
+    'is given to Accept: %s as the variant that it prefers, with Vary, never a 406',
+    async (accept, format) => {
+      const { path } = await jobWithVariants()
+      for (const method of ['GET', 'HEAD']) {
+        const response = await api.get(path, { method, headers: { Accept: accept } })
+        expect(response.status).toBe(200)
+        expect(response.headers.get('content-type')).toBe(`image/${format}`)
+        expect(response.headers.get('content-length')).toBe(String(format.length))
+        expect(response.headers.get('vary')).toBe('Accept')
+        expect(await response.text()).toBe(method === 'GET' ? format : '')
+      }
+    },
+  )
+
+  it('has a tag of its own for each variant, and Vary on a 304 and a part too', async () => {
+    const { path } = await jobWithVariants()
+    const webp = { Accept: 'image/webp' }
+    const tag = (await api.get(path, { method: 'HEAD', headers: webp })).headers.get('etag')!
+    const fresh = await api.get(path, { headers: { ...webp, 'If-None-Match': tag } })
+    expect(fresh.status).toBe(304)
+    expect(fresh.headers.get('vary')).toBe('Accept')
+    expect(fresh.headers.get('etag')).toBe(tag)
+    // The tag of one variant says nothing of the other.
+    const other = await api.get(path, { headers: { Accept: 'image/jpeg', 'If-None-Match': tag } })
+    expect(other.status).toBe(200)
+    expect(other.headers.get('etag')).not.toBe(tag)
+    expect(await other.text()).toBe('jpeg')
+    const part = await api.get(path, { headers: { ...webp, Range: 'bytes=0-1' } })
+    expect(part.status).toBe(206)
+    expect(part.headers.get('vary')).toBe('Accept')
+    expect(await part.text()).toBe('we')
+  })
+
+  it('is the only kind of output that varies', async () => {
+    const { jobId, path } = await finishedJob()
+    for (const url of [path, `/v1/images/${jobId}/original`]) {
+      const response = await api.get(url, { headers: { Accept: 'image/webp' } })
+      expect(response.headers.get('vary')).toBeNull()
+      await response.text()
+    }
+  })
+})
+
+describe('the outputs of a picture that a moderator rejected', () => {
+  it('are withheld with 403, whereas an output that was never planned is a 404', async () => {
+    const jobId = await acceptedJob()
+    const result = { ...RESULT, moderation: { verdict: 'rejected' as const, labels: ['x'] } }
+    await end(jobId, { status: 'SUCCEEDED', outputs: [], warnings: [], result })
+    const withheld = await api.get(`/v1/images/${jobId}/thumbnail`)
+    expect(withheld.status).toBe(403)
+    expect(await problemOf(withheld)).toMatchObject({ code: 'moderation_rejected', retryable: false })
+    expect((await api.get(`/v1/images/${jobId}/poster`)).status).toBe(404)
+  })
+})
 
 describe('GET /v1/images/:id/thumbnail', () => {
   it('gives the bytes with type, length and tag, never to be sniffed or run', async () => {

@@ -2,6 +2,7 @@ import type { Request, RequestHandler } from 'express'
 import { isTerminal, type Job } from '../../core/job.ts'
 import type { Jobs } from '../../core/ports/jobs.ts'
 import { findJob } from './find-job.ts'
+import { negotiate } from './negotiate.ts'
 import { ProblemError } from './problem.ts'
 import type { Pace } from './queue-pace.ts'
 import { type ServedObject, type ServeParts, serveObject } from './serve-object.ts'
@@ -21,7 +22,7 @@ export function imageRoute(parts: ImageParts): RequestHandler<{ id: string; outp
     const job = await find()
     if (output !== 'original' && !isTerminal(job.status))
       throw notDone(job, await parts.pace.retryAfterSeconds(job))
-    const object = output === 'original' ? original(job) : finished(job, output)
+    const object = output === 'original' ? original(job) : finished(job, output, request.headers.accept)
     if (await serveObject(parts, request as Request, response, object)) return
     // Deleted a moment ago, which this says; anything else is a broken promise of ours.
     await find()
@@ -44,7 +45,7 @@ function notDone({ status }: Job, retrySeconds: number): ProblemError {
   })
 }
 
-function finished(job: Job, name: string): ServedObject {
+function finished(job: Job, name: string, accept: string | undefined): ServedObject {
   if (job.error) {
     throw new ProblemError({
       status: 409,
@@ -52,8 +53,18 @@ function finished(job: Job, name: string): ServedObject {
       detail: `the job failed: ${job.error.message}`,
     })
   }
-  const output = job.outputs?.find((candidate) => candidate.name === name)
-  if (output) return output
+  const planned = job.options.plan.outputs.find((plan) => plan.name === name)
+  const variants = job.outputs?.filter((output) => output.name === name) ?? []
+  if (variants.length > 0) {
+    return { ...negotiate(accept, variants), negotiated: planned?.format === 'auto' }
+  }
+  if (planned && job.result?.moderation?.verdict === 'rejected') {
+    throw new ProblemError({
+      status: 403,
+      code: 'moderation_rejected',
+      detail: 'the moderator rejected the picture: its outputs are withheld',
+    })
+  }
   throw new ProblemError({
     status: 404,
     code: 'no_such_output',

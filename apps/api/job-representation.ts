@@ -1,6 +1,7 @@
-import { isTerminal, type Job, type JobError, type OriginalFacts, type Output } from '../../core/job.ts'
-import { JOB_ERRORS } from '../../core/job-errors.ts'
+import { isTerminal, type Job, type OriginalFacts, type Output } from '../../core/job.ts'
+import { describeError } from '../../core/job-errors.ts'
 import type { Timing } from '../../core/timing.ts'
+import { resultRepresentation } from './result-representation.ts'
 import type { AcceptedJobBody, JobBody } from './schemas/job.ts'
 
 export type Retention = Pick<Timing, 'resultRetentionMs' | 'tombstoneRetentionMs'>
@@ -15,7 +16,7 @@ export function imageUrl(jobId: string, output: string): string {
 
 /** A job as clients see it. `done` says what they wait for, so that none depends on the list of states. */
 export function jobRepresentation(job: Job, retention: Retention): JobBody {
-  const { jobId, status, attempts, lastError, outputs, error } = job
+  const { jobId, status, attempts, options, lastError, outputs, error } = job
   const done = isTerminal(status)
   const retried = status === 'QUEUED' && lastError !== null
   return {
@@ -28,18 +29,19 @@ export function jobRepresentation(job: Job, retention: Retention): JobBody {
     expires_at: done ? undefined : job.deadlineAt.toISOString(),
     result_expires_at: resultExpiresAt(job, retention).toISOString(),
     attempts,
-    last_error: done || !lastError ? undefined : errorRepresentation(lastError),
+    preset: options.preset,
+    strict: options.strict,
+    last_error: done || !lastError ? undefined : describeError(lastError),
     next_attempt_at: retried ? job.runAt.toISOString() : undefined,
     original: objectRepresentation(imageUrl(jobId, 'original'), job.original),
-    ...(status === 'SUCCEEDED' && {
-      result: imageUrl(jobId, 'thumbnail'),
-      outputs: (outputs ?? []).map((output) => ({
-        name: output.name,
-        ...objectRepresentation(imageUrl(jobId, output.name), output),
-      })),
+    ...(outputs && {
+      // None where a moderator withholds them.
+      result: outputs[0] && imageUrl(jobId, outputs[0].name),
+      outputs: outputs.map((output) => outputRepresentation(jobId, output)),
     }),
-    error: error ? errorRepresentation(error) : undefined,
-    warnings: job.warnings as JobBody['warnings'],
+    ...(job.result && resultRepresentation(job.result)),
+    error: error ? describeError(error) : undefined,
+    warnings: job.warnings,
   }
 }
 
@@ -55,13 +57,21 @@ export function acceptedRepresentation(job: Job, retention: Retention, withKey: 
   }
 }
 
-export function errorRepresentation({ code, message }: JobError): NonNullable<JobBody['error']> {
-  return { code, message, retryable: JOB_ERRORS[code].retryable }
-}
-
 /** Results are kept for a time from the job's end on; of one that is not done it is certain only that it ends later than now. */
 function resultExpiresAt({ finishedAt, createdAt }: Job, { resultRetentionMs }: Retention): Date {
   return new Date((finishedAt ?? createdAt).getTime() + resultRetentionMs)
+}
+
+/** Variants of one output have their URL in common; the request's Accept header chooses. */
+function outputRepresentation(jobId: string, output: Output): NonNullable<JobBody['outputs']>[number] {
+  const { name, format, frames, durationMs } = output
+  return {
+    name,
+    format,
+    ...objectRepresentation(imageUrl(jobId, name), output),
+    frames,
+    duration_ms: durationMs ?? undefined,
+  }
 }
 
 function objectRepresentation(url: string, object: OriginalFacts | Output): JobBody['original'] {

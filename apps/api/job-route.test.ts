@@ -1,5 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { DependencyError } from '../../core/errors.ts'
+import type { SourceFacts } from '../../core/ports/renderer.ts'
+import { FACTS, RESULT, STILL_JPEG } from '../../test/job-result.ts'
 import { makePng } from './testing/png.ts'
 import { type ApiUnderTest, jsonOf, type Overrides, startApi } from './testing/start-api.ts'
 
@@ -59,7 +61,7 @@ describe('GET /v1/jobs/:id', () => {
     const output = {
       name: 'thumbnail',
       key: `outputs/${jobId}/thumbnail@e`,
-      contentType: 'image/jpeg',
+      ...STILL_JPEG,
       bytes: 9,
       sha256: 'ab',
       width: 2,
@@ -68,7 +70,7 @@ describe('GET /v1/jobs/:id', () => {
     await api.jobs.end({
       jobId,
       by: { kind: 'holder', fence: await claim(jobId) },
-      end: { status: 'SUCCEEDED', outputs: [output], warnings: [] },
+      end: { status: 'SUCCEEDED', outputs: [output], warnings: [], result: RESULT },
     })
     const response = await api.get(`/v1/jobs/${jobId}`)
     expect(response.headers.get('retry-after')).toBeNull()
@@ -93,6 +95,79 @@ describe('GET /v1/jobs/:id', () => {
     expect(JSON.stringify(job)).not.toContain('outputs/')
   })
 
+  it('shows what was learnt of the image and what it took, with units in the names', async () => {
+    const jobId = await acceptedJob()
+    const facts: SourceFacts = {
+      ...{
+        ...FACTS,
+        type: 'image/gif',
+        width: 30,
+        height: 20,
+        pages: 3,
+        durationMs: 250.5,
+        loop: 0,
+        alpha: true,
+      },
+      ...{ profile: 'sRGB IEC61966-2.1', camera: { make: 'Nikon' }, capturedAt: '2024-05-01T10:00:00' },
+    }
+    const output = { ...STILL_JPEG, bytes: 9, sha256: 'ab', width: 2, height: 1, key: 'k', name: 'poster' }
+    const moving = {
+      ...output,
+      format: 'webp' as const,
+      contentType: 'image/webp',
+      frames: 3,
+      durationMs: 250.5,
+    }
+    const outputs = [
+      output,
+      { ...moving, name: 'moving' },
+      { ...moving, format: 'gif' as const, name: 'moving' },
+    ]
+    const result = { ...RESULT, facts, moderation: { verdict: 'approved' as const, labels: ['cat'] } }
+    await api.jobs.end({
+      jobId,
+      by: { kind: 'holder', fence: await claim(jobId) },
+      end: { status: 'SUCCEEDED', outputs, warnings: [], result },
+    })
+    const job = await jsonOf(await api.get(`/v1/jobs/${jobId}`))
+    expect(job).toMatchObject({
+      result: `/v1/images/${jobId}/poster`,
+      outputs: [
+        { name: 'poster', format: 'jpeg', frames: 1 },
+        { name: 'moving', format: 'webp', frames: 3, duration_ms: 250.5, url: `/v1/images/${jobId}/moving` },
+        { name: 'moving', format: 'gif', frames: 3 },
+      ],
+      engine: 'engine-1',
+      facts: {
+        ...{ content_type: 'image/gif', width: 30, height: 20, pages: 3, duration_ms: 250.5, loop: 0 },
+        ...{ alpha: true, colour_space: 'srgb', profile: 'sRGB IEC61966-2.1', bit_depth: 8 },
+        ...{ camera: { make: 'Nikon' }, captured_at: '2024-05-01T10:00:00' },
+        ...{ thumbhash: FACTS.thumbhash, dominant: '#808080', palette: ['#808080'] },
+      },
+      cost: { decode_ms: 3, resize_ms: 2, encode_ms: 1, peak_rss_bytes: 100_000_000 },
+      moderation: { verdict: 'approved', labels: ['cat'] },
+    })
+    expect(job).not.toHaveProperty('facts.gps')
+    expect(JSON.stringify(job)).not.toMatch(/"[a-z]+[A-Z][A-Za-z]*":/)
+  })
+
+  it('names no result where a moderator rejected the picture', async () => {
+    const jobId = await acceptedJob()
+    const result = { ...RESULT, moderation: { verdict: 'rejected' as const, labels: [] } }
+    await api.jobs.end({
+      jobId,
+      by: { kind: 'holder', fence: await claim(jobId) },
+      end: { status: 'SUCCEEDED', outputs: [], warnings: [], result },
+    })
+    const job = await jsonOf(await api.get(`/v1/jobs/${jobId}`))
+    expect(job).toMatchObject({
+      status: 'SUCCEEDED',
+      outputs: [],
+      moderation: { verdict: 'rejected', labels: [] },
+    })
+    expect(job).not.toHaveProperty('result')
+  })
+
   it('says why a job failed', async () => {
     const jobId = await acceptedJob()
     const error = { code: 'corrupt', message: 'the PNG is broken' } as const
@@ -100,7 +175,11 @@ describe('GET /v1/jobs/:id', () => {
     const response = await api.get(`/v1/jobs/${jobId}`)
     expect(response.status).toBe(200)
     expect(response.headers.get('retry-after')).toBeNull()
-    expect(await jsonOf(response)).toMatchObject({ status: 'FAILED', done: true, error })
+    expect(await jsonOf(response)).toMatchObject({
+      status: 'FAILED',
+      done: true,
+      error: { ...error, fault: 'file' },
+    })
   })
 
   it('gives unknown, malformed and other tenants’ ids the identical 404', async () => {

@@ -8,6 +8,7 @@ import { createNotifier, listen } from '../../db/notifications.ts'
 import { createPostgresTenants } from '../../db/tenants.ts'
 import { authMode } from '../../infra/config.ts'
 import { openObjectStore } from '../../infra/object-store.ts'
+import { readPresets } from '../../infra/presets.ts'
 import { runApp } from '../../infra/process.ts'
 import { systemClock as clock } from '../../infra/system-clock.ts'
 import { systemRandom as random } from '../../infra/system-random.ts'
@@ -26,6 +27,7 @@ await runApp({
   async start(config, log) {
     const { timing, limits, host, port } = config
     const asksForKeys = authMode(config) === 'keys'
+    const presets = await readPresets(config.presetsFile)
     const db = openDatabase(config.databaseUrl, {
       max: 10,
       callMs: timing.callMs,
@@ -41,7 +43,7 @@ await runApp({
     let draining = false
 
     const app = createApp({
-      ...{ jobs, objectStore, clock, random, createInspector, limits, timing, log, inFlight },
+      ...{ jobs, objectStore, clock, random, createInspector, limits, presets, timing, log, inFlight },
       idleMs: IDLE_MS,
       callbacks: createPostgresCallbacks(db),
       onAccepted: () => outbox.notify(),

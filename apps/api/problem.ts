@@ -1,4 +1,5 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
+import type { Fault } from '../../core/image/fault.ts'
 import type { JobStatus } from '../../core/job.ts'
 import type { JobErrorName } from '../../core/job-errors.ts'
 import type { ProblemCode } from './schemas/problem-codes.ts'
@@ -13,6 +14,8 @@ export interface Problem {
   code: ProblemCode | JobErrorName
   detail: string
   retryable?: boolean
+  /** Of a refused image: whether it is broken, or of a type or size that this service does not take. */
+  fault?: Fault
   headers?: Record<string, string>
   /** Of the job that the request is about, where that is what is in its way. */
   jobStatus?: JobStatus
@@ -84,10 +87,10 @@ export const PROBLEMS = {
 } as const satisfies Record<string, Problem>
 
 /** The JSON of a problem. */
-export function problemBody({ status, code, detail, retryable = false, jobStatus }: Problem): string {
+export function problemBody({ status, code, detail, retryable = false, fault, jobStatus }: Problem): string {
   const title = STATUS_CODES[status] ?? 'Error'
   const type = `urn:img42:problem:${code}`
-  return JSON.stringify({ type, title, status, detail, code, retryable, job_status: jobStatus })
+  return JSON.stringify({ type, title, status, detail, code, retryable, fault, job_status: jobStatus })
 }
 
 export const PROBLEM_TYPE = 'application/problem+json'

@@ -1,3 +1,4 @@
+import type { Fault } from '../../core/image/fault.ts'
 import type { ProblemCode } from './schemas/problem-codes.ts'
 
 /** Why an upload is not taken, in terms of the request: the client can mend it, trying again as it was cannot. */
@@ -6,6 +7,8 @@ export interface Refusal {
   code: ProblemCode
   /** What is wrong, the limit and the value. */
   message: string
+  /** Where it is the image that is refused. */
+  fault?: Fault
 }
 
 /** Ends an upload from within its body: thrown through whoever reads the body. */
@@ -39,10 +42,16 @@ export function stoppedBy(signal: AbortSignal): AbortController {
 export const EMPTY_BODY: Refusal = {
   status: 400,
   code: 'empty_body',
+  fault: 'file',
   message: 'the request has no body; send the image’s bytes as the body, as curl --data-binary @file does',
 }
 
 export function tooLarge(maxBytes: number, bytes: number | null): Refusal {
   const found = bytes === null ? 'this body is longer' : `this body has ${bytes}`
-  return { status: 413, code: 'too_large', message: `at most ${maxBytes} bytes are taken; ${found}` }
+  return {
+    status: 413,
+    code: 'too_large',
+    fault: 'service',
+    message: `at most ${maxBytes} bytes are taken; ${found}`,
+  }
 }

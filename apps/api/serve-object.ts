@@ -24,6 +24,8 @@ export interface ServedObject {
   sha256: string
   /** Named where the object is to be saved, not shown. */
   fileName?: string
+  /** Whether the request's Accept header chose it. */
+  negotiated?: boolean
 }
 
 /**
@@ -43,6 +45,8 @@ export async function serveObject(
     // Asked again each time, which costs a 304: what was deleted must not live on in a cache.
     'Cache-Control': 'private, no-cache',
     'Accept-Ranges': 'bytes',
+    // Of every variant, the fallback too, and of a 304: a cache would otherwise give one client's variant to another.
+    ...(object.negotiated && { Vary: 'Accept' }),
     // Bytes from strangers, under our origin: shown as the type that was found in them, and never run.
     'X-Content-Type-Options': 'nosniff',
     'Content-Security-Policy': "default-src 'none'; sandbox",

@@ -1,5 +1,8 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { DependencyError } from '../../core/errors.ts'
+import { DEFAULT_OPTIONS } from '../../core/job.ts'
+import { DEFAULT_PRESET } from '../../core/preset.ts'
+import { BUILT_IN_PRESETS, type Presets } from '../../core/preset-file.ts'
 import { makePng } from './testing/png.ts'
 import { openRaw } from './testing/raw-http.ts'
 import {
@@ -12,6 +15,13 @@ import {
 } from './testing/start-api.ts'
 
 const PNG = makePng()
+const PRESETS: Presets = new Map([
+  ...BUILT_IN_PRESETS,
+  [
+    'product',
+    { ...DEFAULT_PRESET, outputs: [{ ...DEFAULT_PRESET.outputs[0]!, name: 'card', format: 'auto' }] },
+  ],
+])
 const IMAGE = { 'Content-Type': 'image/png' }
 
 let api: ApiUnderTest
@@ -127,6 +137,65 @@ describe('POST /v1/images', () => {
       { code: 'type_mismatch', message: 'the Content-Type said image/jpeg; the bytes are image/png' },
     ])
     expect((await jsonOf(await api.get(`/v1/jobs/${job_id}`))).warnings).toEqual(warnings)
+  })
+
+  it('makes a job of the preset and strictness that the query names, and shows them', async () => {
+    await start({ presets: PRESETS })
+    const plain = await jsonOf(await api.post(PNG, IMAGE))
+    expect(api.tables.jobs.get(plain.job_id)?.options).toEqual(DEFAULT_OPTIONS)
+    const { job_id } = await jsonOf(await api.post(PNG, IMAGE, '?preset=product&strict=true'))
+    const options = { preset: 'product', plan: PRESETS.get('product'), strict: true }
+    expect(api.tables.jobs.get(job_id)?.options).toEqual(options)
+    expect(await jsonOf(await api.get(`/v1/jobs/${job_id}`))).toMatchObject({
+      preset: 'product',
+      strict: true,
+    })
+  })
+
+  it.each([
+    ['?preset=thumbnial', 'unknown_preset', 'there is no preset "thumbnial"; there are thumbnail, product'],
+    ['?preset=', 'invalid_parameter', expect.stringContaining('preset: ')],
+    [
+      '?preset=constructor',
+      'unknown_preset',
+      'there is no preset "constructor"; there are thumbnail, product',
+    ],
+    [
+      '?Preset=product',
+      'invalid_parameter',
+      expect.stringContaining('"Preset" is unknown here (preset, strict, '),
+    ],
+    [
+      '?preset=product&width=3',
+      'invalid_parameter',
+      expect.stringContaining('"width" is unknown here (preset, strict, '),
+    ],
+    ['?strict=1', 'invalid_parameter', expect.stringContaining('strict: ')],
+    ['?strict', 'invalid_parameter', expect.stringContaining('strict: ')],
+    [
+      '?preset=product&preset=product',
+      'invalid_parameter',
+      expect.stringContaining('"preset" is given twice'),
+    ],
+    ['?preset=%ff', 'invalid_parameter', expect.stringContaining('preset: ')],
+  ])('refuses %s with 422, naming it and what there is, and keeps nothing', async (query, code, detail) => {
+    await start({ presets: PRESETS })
+    const response = await api.post(PNG, IMAGE, query)
+    expect(response.status).toBe(422)
+    expect(await problemOf(response)).toMatchObject({ code, detail })
+    expect(api.tables.jobs.size).toBe(0)
+    expect(await api.keys()).toEqual([])
+  })
+
+  it('says whether the file is broken or the service does not take its like', async () => {
+    await start({ limits: { maxPixels: 100 } })
+    const broken = await problemOf(await api.post(PNG.subarray(0, 40), IMAGE))
+    expect(broken).toMatchObject({ status: 422, fault: 'file' })
+    const large = await problemOf(await api.post(makePng({ width: 20, height: 20 }), IMAGE))
+    expect(large).toMatchObject({ code: 'too_many_pixels', fault: 'service' })
+    const pdf = await problemOf(await api.post('%PDF-1.7 and more of it', IMAGE))
+    expect(pdf).toMatchObject({ code: 'unsupported_type', fault: 'service' })
+    expect(await problemOf(await api.post(PNG, { 'Content-Type': 'text/html' }))).not.toHaveProperty('fault')
   })
 
   it('refuses a type that is no image’s with 415, whatever the bytes', async () => {

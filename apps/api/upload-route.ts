@@ -1,7 +1,7 @@
 import type { Request, RequestHandler, Response } from 'express'
 import type { CallbackAllow } from '../../core/callback-address.ts'
-import { checkCallbackUrl } from '../../core/callback-url.ts'
 import type { Job } from '../../core/job.ts'
+import type { Presets } from '../../core/preset-file.ts'
 import type { Timing } from '../../core/timing.ts'
 import type { Log } from '../../infra/log.ts'
 import {
@@ -15,7 +15,6 @@ import { clientGone } from './client-gone.ts'
 import { readContentDigest } from './content-digest.ts'
 import { declaredType } from './declared-type.ts'
 import { findJob } from './find-job.ts'
-import type { UploadOptions } from './fingerprint.ts'
 import { readIdempotencyKey } from './idempotency-key.ts'
 import type { InFlight } from './in-flight.ts'
 import { acceptedRepresentation, jobUrl } from './job-representation.ts'
@@ -25,13 +24,13 @@ import { preferredWait } from './preferred-wait.ts'
 import { PROBLEMS, ProblemError, sendProblem } from './problem.ts'
 import type { Pace } from './queue-pace.ts'
 import { uploadIsOver } from './rate-uploads.ts'
-import { readQuery } from './read-query.ts'
-import { postImage } from './schemas/image-operations.ts'
 import { tenantOf } from './tenant.ts'
 import { letBodyPass } from './unread-body.ts'
+import { readUploadOptions } from './upload-options.ts'
 
 export interface UploadParts extends UploadPorts, UploadSettings {
   log: Log
+  presets: Presets
   inFlight: InFlight
   watch: JobWatch
   pace: Pace
@@ -47,7 +46,7 @@ export function uploadRoute(parts: UploadParts): RequestHandler {
       tenant: tenantOf(request),
       key: readIdempotencyKey(request.headersDistinct['idempotency-key']),
       declaredType: declaredType(request.headers['content-type']),
-      options: readOptions(request, parts),
+      options: readUploadOptions(request, parts),
       bytes: announcedBytes(request),
       announcedSha256: readContentDigest(request.headersDistinct['content-digest']),
       holdsBodyBack: expectsContinue(request),
@@ -59,33 +58,6 @@ export function uploadRoute(parts: UploadParts): RequestHandler {
     uploadIsOver(response)
     await answer(parts, request, response, upload, outcome, gone)
   }
-}
-
-/** @throws {ProblemError} 422 for what is unknown or outside of its limits */
-function readOptions(request: Request, { timing, callbackAllow }: UploadParts): UploadOptions {
-  const { expires_in, callback_url } = readQuery(postImage, request)
-  const most = Math.floor(timing.deadlineMs / 1_000)
-  if (expires_in !== undefined && expires_in > most) {
-    throw new ProblemError({
-      status: 422,
-      code: 'invalid_parameter',
-      detail: `the query is wrong: expires_in: ${expires_in} is more than ${most} seconds, for which a job may wait here`,
-    })
-  }
-  const options: UploadOptions = {}
-  if (expires_in !== undefined) options.expires_in = expires_in
-  if (callback_url !== undefined) {
-    const checked = checkCallbackUrl(callback_url, callbackAllow)
-    if (!checked.ok) {
-      throw new ProblemError({
-        status: 422,
-        code: 'callback_url_refused',
-        detail: `the callback_url ${checked.message}`,
-      })
-    }
-    options.callback_url = checked.url
-  }
-  return options
 }
 
 /** The length of the request's body; null for a body whose length it does not say. */
@@ -129,8 +101,8 @@ async function answer(
       sendProblem(request, response, PROBLEMS.keyConflict)
       return
     case 'refused': {
-      const { status, code, message } = outcome.refusal
-      sendProblem(request, response, { status, code, detail: message, retryable: status === 408 })
+      const { message, ...refusal } = outcome.refusal
+      sendProblem(request, response, { ...refusal, detail: message, retryable: refusal.status === 408 })
       return
     }
     case 'unavailable':

@@ -5,6 +5,7 @@ import { openDatabase } from '../../db/connect.ts'
 import { createPostgresJobs } from '../../db/jobs/postgres-jobs.ts'
 import { createNotifier } from '../../db/notifications.ts'
 import { serveHealth } from '../../infra/health.ts'
+import { createHttpModerator } from '../../infra/http-moderator.ts'
 import { openObjectStore } from '../../infra/object-store.ts'
 import { runApp } from '../../infra/process.ts'
 import { openQueues } from '../../infra/queues.ts'
@@ -14,6 +15,8 @@ import { startConsumer } from './consumer.ts'
 import { createGate } from './gate.ts'
 import { createProbe } from './probe.ts'
 import { openRenderer } from './renderer/pool.ts'
+import type { ProcessEnd } from './renderer/render-process.ts'
+import { gapsOf } from './renderer/sandbox/confinement.ts'
 
 await runApp({
   name: 'worker',
@@ -32,13 +35,24 @@ await runApp({
     const objectStore = await openObjectStore(config)
     const renderer = await openRenderer({
       ...{ concurrency, limits },
-      onProcessEnd({ killedFor, ...end }) {
+      onProcessEnd(end) {
         // Worn out, closed or abandoned with its attempt: as intended. The rest is an image's doing, or a defect.
-        const intended = killedFor === 'worn' || killedFor === 'closed' || killedFor === 'abandoned'
-        log[intended ? 'info' : 'warn']({ killed_for: killedFor, ...end }, 'rendering process ended')
+        const intended =
+          end.killedFor === 'worn' || end.killedFor === 'closed' || end.killedFor === 'abandoned'
+        log[intended ? 'info' : 'warn'](asLogged(end), 'rendering process ended')
+      },
+      onReplaced(end, afterMs) {
+        log.info({ ...asLogged(end), replaced_after_ms: afterMs }, 'rendering process replaced')
       },
     })
-    const probe = createProbe({ jobs, queue, objectStore, clock, timing })
+    const gaps = gapsOf(renderer.confinement)
+    log[gaps.length > 0 ? 'warn' : 'info'](
+      { confinement: renderer.confinement, not_confined: gaps },
+      gaps.length > 0 ? 'rendering processes are not confined in full' : 'rendering processes are confined',
+    )
+    const moderator = config.moderation && createHttpModerator(config.moderation.url)
+    const moderation = moderator && { moderator, timeoutMs: config.moderation!.timeoutMs }
+    const probe = createProbe({ jobs, queue, objectStore, moderator, clock, timing })
     const owner = `${hostname()}/${process.pid}/${Buffer.from(random.bytes(6)).toString('hex')}`
 
     let lastTurn = clock.now()
@@ -52,6 +66,7 @@ await runApp({
     })
     const consumer = startConsumer({
       ...{ jobs, queue, objectStore, renderer, clock, random, timing, budget, gate, log, owner, concurrency },
+      ...{ moderation, exposeGps: config.exposeGps },
       onTurn: turned,
     })
 
@@ -72,3 +87,19 @@ await runApp({
     }
   },
 })
+
+function asLogged({
+  killedFor,
+  wasReady,
+  exitCode,
+  outOfMemory,
+  goneAfterMs,
+  pid,
+  signal,
+  stderr,
+}: ProcessEnd) {
+  return {
+    ...{ pid, killed_for: killedFor, gone_after_ms: goneAfterMs, was_ready: wasReady },
+    ...{ exit_code: exitCode, signal, out_of_memory: outOfMemory, stderr },
+  }
+}

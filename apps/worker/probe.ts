@@ -2,6 +2,7 @@ import { withDeadline } from '../../core/deadline.ts'
 import type { Dependency } from '../../core/errors.ts'
 import type { Clock } from '../../core/ports/clock.ts'
 import type { Jobs } from '../../core/ports/jobs.ts'
+import type { Moderator } from '../../core/ports/moderator.ts'
 import type { ObjectStore } from '../../core/ports/object-store.ts'
 import type { Queue } from '../../core/ports/queue.ts'
 import type { Timing } from '../../core/timing.ts'
@@ -10,6 +11,7 @@ export interface ProbeParts {
   jobs: Jobs
   queue: Queue
   objectStore: ObjectStore
+  moderator: Moderator | null
   clock: Clock
   timing: Timing
 }
@@ -18,7 +20,7 @@ export interface ProbeParts {
 const PROBE_KEY = 'probe'
 
 /** Asks a dependency for what an attempt needs of it: of the store a write and a read, because a full one still reads. */
-export function createProbe({ jobs, queue, objectStore, clock, timing }: ProbeParts) {
+export function createProbe({ jobs, queue, objectStore, moderator, clock, timing }: ProbeParts) {
   return (dependency: Dependency): Promise<void> =>
     withDeadline(clock, timing.callMs, undefined, async (signal) => {
       switch (dependency) {
@@ -37,6 +39,8 @@ export function createProbe({ jobs, queue, objectStore, clock, timing }: ProbePa
           stored?.body.destroy()
           return
         }
+        case 'moderation':
+          return moderator?.ping(signal)
       }
     })
 }

@@ -25,12 +25,19 @@ describe('a forward parser', () => {
         const second = [...(yield* forward.take(50))]
         yield* forward.skipPast(200)
         const at = forward.position
-        return { first, second, at, third: [...(yield* forward.take(1))] }
+        const third = [...(yield* forward.take(1))]
+        return { first, second, at, third, fourth: [...(yield* forward.take(2, 40))] }
       },
       bytes,
       pieceBytes,
     )
-    expect(seen).toEqual({ first: [0, 1, 2], second: [...bytes.subarray(103, 153)], at: 201, third: [201] })
+    expect(seen).toEqual({
+      first: [0, 1, 2],
+      second: [...bytes.subarray(103, 153)],
+      at: 201,
+      third: [201],
+      fourth: [242, 243],
+    })
   })
 
   it.each([1, 2, 5, 100])('skips sub-blocks to behind the empty one in chunks of %i bytes', (pieceBytes) => {

@@ -6,7 +6,8 @@
 export type Parsing<T> = Generator<Demand, T, Uint8Array>
 
 type Demand =
-  | { kind: 'take' | 'skip'; bytes: number }
+  | { kind: 'take'; bytes: number; after: number }
+  | { kind: 'skip'; bytes: number }
   | { kind: 'skip_past'; byte: number }
   | { kind: 'skip_blocks' }
 
@@ -14,8 +15,9 @@ type Demand =
 export interface ForwardBytes {
   /** How many bytes lie behind. */
   readonly position: number
-  /** The next `bytes` bytes, at most {@link MAX_TAKE_BYTES}; valid until the parser's next call. */
-  take(bytes: number): Parsing<Uint8Array>
+  /** The next `bytes` bytes, at most {@link MAX_TAKE_BYTES}, behind `after` that are skipped, 0 unless given; valid until
+   * the parser's next call. */
+  take(bytes: number, after?: number): Parsing<Uint8Array>
   skip(bytes: number): Parsing<void>
   /** Skips to behind the next `byte`. */
   skipPast(byte: number): Parsing<void>
@@ -36,8 +38,8 @@ export class EndOfBytes extends Error {
 
 /** The parser asked too often. */
 export class TooManyParts extends Error {
-  constructor() {
-    super(`more than ${MAX_PARTS} parts`)
+  constructor(maxParts: number) {
+    super(`more than ${maxParts} parts`)
     this.name = 'TooManyParts'
   }
 }
@@ -53,11 +55,14 @@ export interface ForwardRun<T> {
 
 export const MAX_TAKE_BYTES = 65_536
 
-/** Bounds the time that a file of nothing but empty parts takes: so many calls are some tenths of a second. A 64 MB
- * PNG in chunks of 1 KB has 190,000. */
-export const MAX_PARTS = 250_000
+/** Bounds the time that a file of nothing but empty parts takes: so many calls are some hundredths of a second. A PNG of
+ * 64 MB in chunks of 8 KB, as encoders write them, has 8,000. */
+export const MAX_PARTS = 25_000
 
-export function runForward<T>(parser: (bytes: ForwardBytes) => Parsing<T>): ForwardRun<T> {
+export function runForward<T>(
+  parser: (bytes: ForwardBytes) => Parsing<T>,
+  maxParts: number = MAX_PARTS,
+): ForwardRun<T> {
   let position = 0
   let parts = 0
   /** Of a take that the last chunk did not satisfy. */
@@ -70,8 +75,8 @@ export function runForward<T>(parser: (bytes: ForwardBytes) => Parsing<T>): Forw
     get position() {
       return position
     },
-    *take(bytes) {
-      return yield { kind: 'take', bytes }
+    *take(bytes, after = 0) {
+      return yield { kind: 'take', bytes, after }
     },
     *skip(bytes) {
       yield { kind: 'skip', bytes }
@@ -88,11 +93,11 @@ export function runForward<T>(parser: (bytes: ForwardBytes) => Parsing<T>): Forw
 
   function begin(): void {
     if (step.done) return
-    if (++parts > MAX_PARTS) throw new TooManyParts()
+    if (++parts > maxParts) throw new TooManyParts(maxParts)
     const demand = step.value
     gathered = null
     filled = 0
-    left = demand.kind === 'skip' ? demand.bytes : 0
+    left = demand.kind === 'skip' ? demand.bytes : demand.kind === 'take' ? demand.after : 0
     if (demand.kind === 'take' && demand.bytes > MAX_TAKE_BYTES) throw new RangeError('take is bounded')
   }
 
@@ -104,13 +109,16 @@ export function runForward<T>(parser: (bytes: ForwardBytes) => Parsing<T>): Forw
   ): { offset: number; bytes: Uint8Array | null } {
     switch (demand.kind) {
       case 'take': {
-        const end = offset + demand.bytes - filled
-        if (filled === 0 && end <= chunk.length) return { offset: end, bytes: chunk.subarray(offset, end) }
-        const piece = chunk.subarray(offset, end)
+        const start = offset + Math.min(left, chunk.length - offset)
+        left -= start - offset
+        if (left > 0) return { offset: start, bytes: null }
+        const end = start + demand.bytes - filled
+        if (filled === 0 && end <= chunk.length) return { offset: end, bytes: chunk.subarray(start, end) }
+        const piece = chunk.subarray(start, end)
         gathered ??= new Uint8Array(demand.bytes)
         gathered.set(piece, filled)
         filled += piece.length
-        return { offset: offset + piece.length, bytes: filled === demand.bytes ? gathered : null }
+        return { offset: start + piece.length, bytes: filled === demand.bytes ? gathered : null }
       }
       case 'skip': {
         const skipped = Math.min(left, chunk.length - offset)

@@ -1,3 +1,4 @@
+import type { Limits } from '../limits.ts'
 import { ascii, startsWith, view } from './bytes.ts'
 import { knownOther } from './known-others.ts'
 import { textKind } from './text-kind.ts'
@@ -9,7 +10,7 @@ import { ImageRefused, type ImageType, unsupported } from './verdict.ts'
  * @param head the first {@link HEAD_BYTES} of the file, or all of a shorter one
  * @throws {ImageRefused} when it is none of the accepted types, naming what it is instead
  */
-export function identify(head: Uint8Array): ImageType {
+export function identify(head: Uint8Array, { acceptSvg = false }: Pick<Limits, 'acceptSvg'> = {}): ImageType {
   if (head.length === 0) throw new ImageRefused('empty_body', 'the body is empty')
   const other = knownOther(head)
   if (other) throw unsupported(other)
@@ -21,6 +22,7 @@ export function identify(head: Uint8Array): ImageType {
   if (ascii(head, 4, 8) === 'ftyp') return identifyByBrands(head)
   if (/^(II[*+]\0|MM\0[*+])/.test(ascii(head, 0, 4))) return 'tiff'
   const text = textKind(head)
+  if (text === 'SVG' && acceptSvg) return 'svg'
   throw unsupported(text ?? `of no type that is known here (it begins with ${hex(head.subarray(0, 8))})`)
 }
 

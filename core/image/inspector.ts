@@ -3,12 +3,14 @@ import { parseAvif } from './formats/avif.ts'
 import { parseGif } from './formats/gif.ts'
 import { parseJpeg } from './formats/jpeg.ts'
 import { parsePng } from './formats/png.ts'
+import { parseSvg } from './formats/svg.ts'
 import { parseTiff } from './formats/tiff.ts'
 import { parseWebp } from './formats/webp.ts'
 import {
   EndOfBytes,
   type ForwardBytes,
   type ForwardRun,
+  MAX_PARTS,
   type Parsing,
   runForward,
   TooManyParts,
@@ -51,9 +53,10 @@ export function createInspector(limits: Limits): Inspector {
 
   function begin(): void {
     const bytes = head.subarray(0, headBytes)
-    const identified = identify(bytes)
+    const identified = identify(bytes, limits)
     type = identified
-    run = runForward((forward) => PARSERS[identified](forward, limits))
+    const maxParts = Math.max(MAX_PARTS, limits.maxFrames * PARTS_OF_A_FRAME)
+    run = runForward((forward) => PARSERS[identified](forward, limits), maxParts)
     run.push(bytes)
   }
 
@@ -102,7 +105,11 @@ const PARSERS: Record<ImageType, Parser> = {
   gif: parseGif,
   avif: parseAvif,
   tiff: parseTiff,
+  svg: parseSvg,
 }
+
+/** Of a GIF, with its control block; other formats ask less often. */
+const PARTS_OF_A_FRAME = 12
 
 /** Rethrows what is none of the file's faults. */
 function asRefusal(error: unknown, type: ImageType | null): Refusal {

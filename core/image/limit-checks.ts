@@ -1,5 +1,5 @@
 import { DEFAULT_LIMITS, type Limits } from '../limits.ts'
-import { corrupt, ImageRefused } from './verdict.ts'
+import { corrupt, ImageRefused, unsupported } from './verdict.ts'
 
 /** Refuses an image without area, and one with more pixels than the limit; `what` has its article. */
 export function checkPixels(what: string, width: number, height: number, { maxPixels }: Limits): void {
@@ -12,6 +12,20 @@ export function checkPixels(what: string, width: number, height: number, { maxPi
     )
   }
 }
+
+/** Refuses what is deeper, or has more channels, than pictures have; `what` with its article. */
+export function checkSamples(what: string, channels: number, bitDepth: number | undefined): void {
+  if (channels > MAX_CHANNELS) {
+    throw unsupported(`${what} of ${channels} channels (the limit is ${MAX_CHANNELS})`)
+  }
+  if (bitDepth !== undefined && bitDepth > MAX_BIT_DEPTH) {
+    throw unsupported(`${what} of ${bitDepth} bits a sample (the limit is ${MAX_BIT_DEPTH})`)
+  }
+}
+
+/** Four of CMYK, and alpha. */
+const MAX_CHANNELS = 5
+const MAX_BIT_DEPTH = 16
 
 /** Refuses more frames, or pages, than the limit: `counted` such as "the GIF has at least 1001 frames". */
 export function checkFrames(frames: number, counted: string, { maxFrames }: Limits): void {

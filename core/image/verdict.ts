@@ -1,4 +1,5 @@
 import type { PermanentCode } from '../errors.ts'
+import { type Fault, faultOf } from './fault.ts'
 
 /** The image types that are accepted, and what each is called in HTTP and in sentences. */
 export const IMAGE_TYPES = {
@@ -8,6 +9,8 @@ export const IMAGE_TYPES = {
   gif: { contentType: 'image/gif', label: 'GIF' },
   avif: { contentType: 'image/avif', label: 'AVIF' },
   tiff: { contentType: 'image/tiff', label: 'TIFF' },
+  /** Only where an operator has turned it on. */
+  svg: { contentType: 'image/svg+xml', label: 'SVG' },
 } as const
 
 export type ImageType = keyof typeof IMAGE_TYPES
@@ -29,17 +32,23 @@ export interface ImageFacts {
   animatedPixels?: number
   /** Of the colours and the alpha together: 1–5. A palette counts as the colours that it holds. */
   channels?: number
+  /** Of one turn of the animation as browsers show it, in milliseconds. Only of an APNG, which no decoder here knows. */
+  durationMs?: number
+  /** How often an APNG plays; 0 for ever. */
+  loop?: number
   /** Whether the image says that it may be transparent somewhere. */
   alpha?: boolean
   /** Bits of one sample as stored, of one index where there is a palette. */
   bitDepth?: number
   /** Code points of ITU-T H.273 from a PNG's cICP or an AVIF's nclx: transfer 16 is PQ, 18 is HLG. */
   cicp?: { primaries: number; transfer: number }
+  /** It has a gain map: a second image, from which an HDR screen makes more of the first. */
+  gainMap?: true
   /** An APNG whose default image, which decoders without APNG show, is no frame of the animation. */
   defaultImageOutsideAnimation?: true
 }
 
-export type RefusalCode = Exclude<PermanentCode, 'original_missing'> | 'empty_body'
+export type RefusalCode = Exclude<PermanentCode, 'original_missing' | 'not_strict'> | 'empty_body'
 
 /** Why the bytes are not accepted, whoever sends them again. */
 export interface Refusal {
@@ -47,6 +56,7 @@ export interface Refusal {
   /** For HTTP: 400 no bytes, 415 another type than those accepted, 422 a broken file or one over a limit. */
   status: 400 | 415 | 422
   code: RefusalCode
+  fault: Fault
   /** A sentence without a full stop: what was found, or the limit and the value. */
   message: string
 }
@@ -60,13 +70,13 @@ export class ImageRefused extends Error {
   constructor(code: RefusalCode, message: string) {
     super(message)
     this.name = 'ImageRefused'
-    this.refusal = { ok: false, status: STATUS[code], code, message }
+    this.refusal = { ok: false, status: STATUS[code], code, fault: faultOf(code), message }
   }
 }
 
 /** For a type, or a variety of an accepted type, that is not decoded here: `what` with its article. */
 export function unsupported(what: string): ImageRefused {
-  const labels = Object.values(IMAGE_TYPES).map(({ label }) => label)
+  const labels = Object.values(IMAGE_TYPES).flatMap(({ label }) => (label === 'SVG' ? [] : [label]))
   return new ImageRefused(
     'unsupported_type',
     `the body is ${what}; accepted are ${labels.slice(0, -1).join(', ')} and ${labels.at(-1)}`,

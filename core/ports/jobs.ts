@@ -1,5 +1,5 @@
 import type { ImageWarning } from '../image/warnings.ts'
-import type { Job, JobError, JobStatus, OriginalFacts, Output } from '../job.ts'
+import type { Job, JobError, JobOptions, JobResult, JobStatus, OriginalFacts, Output } from '../job.ts'
 import type { Transition } from '../transition.ts'
 
 /**
@@ -55,6 +55,7 @@ export interface NewJob {
   tenant: string
   objectKey: string
   original: OriginalFacts
+  options: JobOptions
   warnings: ImageWarning[]
   /** How long from now the job may wait and be retried. */
   deadlineMs: number
@@ -172,8 +173,8 @@ export interface Work {
   /** Extends the lease from now; false when the fence is no longer this attempt's. */
   heartbeat(heartbeat: { jobId: string; fence: number; leaseMs: number }): Promise<boolean>
   /**
-   * The one statement that ends a job, with everything that the end owes: outputs, marker, event, callback, dead letter.
-   * False when the row was no longer the caller's to end; nothing was written then.
+   * The one statement that ends a job, with everything that the end owes: outputs, result, marker, event, callback, dead
+   * letter. False when the row was no longer the caller's to end; nothing was written then.
    */
   end(end: JobEnd): Promise<boolean>
   /**
@@ -205,7 +206,7 @@ export interface JobEnd {
    */
   by: { kind: 'holder'; fence: number } | { kind: 'sweep'; fence: number } | { kind: 'owner' }
   end:
-    | { status: 'SUCCEEDED'; outputs: Output[]; warnings: ImageWarning[] }
+    | { status: 'SUCCEEDED'; outputs: Output[]; warnings: ImageWarning[]; result: JobResult }
     | { status: 'FAILED'; error: JobError }
   /** To be recorded together with the end. */
   deadLetter?: DeadLetter

@@ -66,9 +66,11 @@ export async function accept(db: Kysely<Database>, job: NewJob): Promise<AcceptO
   const { rows } = await sql<{ createdAt: Date; deadlineAt: Date }>`
     with record as (${record}),
     changed as (
-      insert into jobs (job_id, tenant, status, object_key, original, warnings, deadline_at, callback_url)
+      insert into jobs
+        (job_id, tenant, status, object_key, original, options, warnings, deadline_at, callback_url)
       select job_id, ${job.tenant}, 'QUEUED', ${job.objectKey}, ${JSON.stringify(job.original)}::jsonb,
-        ${JSON.stringify(job.warnings)}::jsonb, ${fromNow(job.deadlineMs)}, ${job.callbackUrl}
+        ${JSON.stringify(job.options)}::jsonb, ${JSON.stringify(job.warnings)}::jsonb, ${fromNow(job.deadlineMs)},
+        ${job.callbackUrl}
       from record
       returning job_id, fence, attempts, created_at, deadline_at
     ),

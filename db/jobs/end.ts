@@ -15,7 +15,8 @@ const CONSUMER = 'image-processing'
 export async function endJob(db: Kysely<Database>, { jobId, by, end, deadLetter }: JobEnd): Promise<boolean> {
   const set =
     end.status === 'SUCCEEDED'
-      ? sql`outputs = ${JSON.stringify(end.outputs)}::jsonb, warnings = warnings || ${JSON.stringify(end.warnings)}::jsonb`
+      ? sql`outputs = ${JSON.stringify(end.outputs)}::jsonb, result = ${JSON.stringify(end.result)}::jsonb,
+          warnings = warnings || ${JSON.stringify(end.warnings)}::jsonb`
       : sql`error_code = ${end.error.code}, error_message = ${end.error.message}`
   const event =
     end.status === 'SUCCEEDED'

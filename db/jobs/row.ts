@@ -1,6 +1,7 @@
 import { type Kysely, type RawBuilder, type Selectable, sql } from 'kysely'
-import type { Job } from '../../core/job.ts'
+import { DEFAULT_OPTIONS, type Job } from '../../core/job.ts'
 import type { Database, JobsTable } from '../schema.ts'
+import { toOutput } from './stored-output.ts'
 
 /** A job's row with what only the database's clock can say of it. */
 export interface JobRow extends Selectable<JobsTable> {
@@ -34,8 +35,10 @@ export function toJob(row: JobRow): Job {
     claimableInMs: row.claimable_in_ms,
     objectKey: row.object_key,
     original: row.original,
+    options: row.options ?? DEFAULT_OPTIONS,
     warnings: row.warnings,
-    outputs: row.outputs,
+    outputs: row.outputs?.map(toOutput) ?? null,
+    result: row.result,
     error: row.error_code && { code: row.error_code, message: row.error_message ?? '' },
     lastError: row.last_error_code && { code: row.last_error_code, message: row.last_error_message ?? '' },
     createdAt: row.created_at,

@@ -13,6 +13,7 @@ import { migrateToLatest } from '../../db/migrate.ts'
 import { authMode, type Config, ConfigError, readConfig } from '../config.ts'
 import { databaseUrlFile, makeDataDir } from '../data-dir.ts'
 import { listen } from '../health.ts'
+import { readPresets } from '../presets.ts'
 import { startApp } from './children.ts'
 import { holdLock, LockHeldError } from './lock.ts'
 import { startPostgres } from './postgres.ts'
@@ -54,6 +55,8 @@ try {
 async function start(): Promise<void> {
   lockDataDir()
   await checkPort(config)
+  // Here the sentence is seen; the API's own goes to its log.
+  await readPresets(config.presetsFile)
   say(styleText('bold', 'img42'))
   const { databaseUrl, place } = await startDatabase()
   leaveDatabaseUrl(databaseUrl)

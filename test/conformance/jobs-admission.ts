@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { DEFAULT_PRESET, type Preset } from '../../core/preset.ts'
 import { type Bench, NOTHING, newJob } from './jobs.ts'
 
 export function admissionRules({ jobs, age, look, accepted, found, claim }: Bench): void {
@@ -142,5 +143,26 @@ export function admissionRules({ jobs, age, look, accepted, found, claim }: Benc
 
   it('answers a ping', async () => {
     await expect(jobs().ping()).resolves.toBeUndefined()
+  })
+
+  it('keeps what the request asked for, whole, and gives it with the claim', async () => {
+    const plan: Preset = {
+      outputs: [
+        {
+          ...DEFAULT_PRESET.outputs[0]!,
+          name: 'small',
+          position: { x: 0.25, y: 1 },
+          fit: 'cover',
+          quality: 71,
+        },
+        { ...DEFAULT_PRESET.outputs[0]!, name: 'large', width: null, format: 'auto', avif: true },
+      ],
+      linear: true,
+      keepCopyright: true,
+    }
+    const options = { preset: 'product', plan, strict: true }
+    const jobId = await accepted({ options })
+    expect((await found(jobId)).options).toEqual(options)
+    expect(await claim(jobId)).toMatchObject({ kind: 'claimed', job: { options } })
   })
 }

@@ -1,5 +1,7 @@
 import { expect, it } from 'vitest'
+import type { JobResult } from '../../core/job.ts'
 import type { JobEnd } from '../../core/ports/jobs.ts'
+import { RESULT } from '../job-result.ts'
 import { type Bench, BUDGET, LEASE_MS, OUTPUT } from './jobs.ts'
 
 export function workRules(bench: Bench): void {
@@ -153,10 +155,12 @@ export function workRules(bench: Bench): void {
       status: 'SUCCEEDED',
       outputs: [OUTPUT],
       warnings: [{ code: 'type_mismatch', message: 'found while rendering' }],
+      result: RESULT,
     }
     expect(await jobs().end({ jobId, by: { kind: 'holder', fence }, end })).toBe(true)
     const job = await found(jobId)
     expect(job).toMatchObject({ status: 'SUCCEEDED', outputs: [OUTPUT], error: null, held: false })
+    expect(job.result).toEqual(RESULT)
     expect(job.warnings.map(({ message }) => message)).toEqual([
       'said to be a JPEG, is a PNG',
       'found while rendering',
@@ -167,6 +171,40 @@ export function workRules(bench: Bench): void {
       events: ['accepted', 'claimed', 'succeeded'],
       markers: [`${jobId}/1`],
     })
+  })
+
+  it('keeps the result of the attempt that ended the job, whatever a stale one found', async () => {
+    const jobId = await accepted()
+    const stale = await claimed(jobId)
+    await age(LEASE_MS + 1_000)
+    const fence = await claimed(jobId)
+    const ends = (at: number, result: JobResult) => {
+      const end: JobEnd['end'] = { status: 'SUCCEEDED', outputs: [OUTPUT], warnings: [], result }
+      return jobs().end({ jobId, by: { kind: 'holder', fence: at }, end })
+    }
+    expect(await ends(stale, { ...RESULT, engine: 'an older one' })).toBe(false)
+    expect((await found(jobId)).result).toBeNull()
+    const moderation = { verdict: 'approved' as const, labels: ['a cat', '«quoted»'] }
+    expect(await ends(fence, { ...RESULT, moderation })).toBe(true)
+    expect((await found(jobId)).result).toEqual({ ...RESULT, moderation })
+    expect(await ends(fence, RESULT)).toBe(false)
+    expect((await found(jobId)).result).toEqual({ ...RESULT, moderation })
+  })
+
+  it('ends a job that a moderator rejected: SUCCEEDED, with a result and no outputs', async () => {
+    const jobId = await accepted()
+    const fence = await claimed(jobId)
+    const result: JobResult = { ...RESULT, moderation: { verdict: 'rejected', labels: [] } }
+    const end: JobEnd['end'] = { status: 'SUCCEEDED', outputs: [], warnings: [], result }
+    expect(await jobs().end({ jobId, by: { kind: 'holder', fence }, end })).toBe(true)
+    expect(await found(jobId)).toMatchObject({ status: 'SUCCEEDED', outputs: [], result })
+  })
+
+  it('gives a job that failed no result', async () => {
+    const jobId = await accepted()
+    const fence = await claimed(jobId)
+    await jobs().end({ jobId, by: { kind: 'holder', fence }, end: failed })
+    expect(await found(jobId)).toMatchObject({ status: 'FAILED', outputs: null, result: null })
   })
 
   it('ends a job once: the same end again changes and writes nothing', async () => {

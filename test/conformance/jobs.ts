@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe } from 'vitest'
-import type { Job, JobError } from '../../core/job.ts'
+import { DEFAULT_OPTIONS, type Job, type JobError } from '../../core/job.ts'
 import type { ClaimOutcome, Jobs, NewJob } from '../../core/ports/jobs.ts'
+import { RESULT, STILL_JPEG } from '../job-result.ts'
 import { admissionRules } from './jobs-admission.ts'
 import { callbackRules } from './jobs-callbacks.ts'
 import { deadLetterRules } from './jobs-dead-letters.ts'
@@ -103,7 +104,7 @@ function createBench(opened: () => JobsUnderTest) {
     jobs().end({
       jobId,
       by: { kind: 'holder', fence },
-      end: { status: 'SUCCEEDED', outputs: [OUTPUT], warnings: [] },
+      end: { status: 'SUCCEEDED', outputs: [OUTPUT], warnings: [], result: RESULT },
     })
 
   async function found(jobId: string): Promise<Job> {
@@ -141,6 +142,7 @@ export function newJob(jobId: string): NewJob {
     tenant: 'default',
     objectKey: `originals/${jobId}`,
     original: { contentType: 'image/png', bytes: 3, sha256: 'aa', width: 1, height: 1 },
+    options: DEFAULT_OPTIONS,
     warnings: [{ code: 'type_mismatch', message: 'said to be a JPEG, is a PNG' }],
     deadlineMs: 86_400_000,
     callbackUrl: null,
@@ -151,7 +153,7 @@ export function newJob(jobId: string): NewJob {
 export const OUTPUT = {
   name: 'thumbnail',
   key: 'outputs/img_test/thumbnail@engine',
-  contentType: 'image/jpeg',
+  ...STILL_JPEG,
   bytes: 5,
   sha256: 'bb',
   width: 1,

@@ -1,5 +1,6 @@
 import { PurgeQueueCommand, ReceiveMessageCommand, SendMessageCommand } from '@aws-sdk/client-sqs'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { DEFAULT_OPTIONS } from '../../core/job.ts'
 import { encodeJobMessage } from '../../core/job-message.ts'
 import { originalKey } from '../../core/object-keys.ts'
 import { openDatabase } from '../../db/connect.ts'
@@ -74,6 +75,7 @@ test('2,000 jobs that wait with no worker for longer than the re-publish age lea
       tenant: 'default',
       objectKey: originalKey(jobId),
       original,
+      options: DEFAULT_OPTIONS,
       warnings: [],
       deadlineMs: 60_000,
       callbackUrl: null,

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { cancelled } from '../../core/job-ends.ts'
 import type { JobEnd } from '../../core/ports/jobs.ts'
+import { RESULT } from '../job-result.ts'
 import { type JobTable, openJobTable } from './job-table.ts'
 
 let table: JobTable
@@ -9,7 +10,7 @@ beforeEach(async () => {
 })
 afterEach(() => table.close())
 
-const SUCCEEDED: JobEnd['end'] = { status: 'SUCCEEDED', outputs: [], warnings: [] }
+const SUCCEEDED: JobEnd['end'] = { status: 'SUCCEEDED', outputs: [], warnings: [], result: RESULT }
 
 test('a cancel and a completion at once: one of them ends the job, and the other learns it, 100 times', async () => {
   const winners = { cancel: 0, completion: 0 }

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { JobEnd } from '../../core/ports/jobs.ts'
 import { createPostgresJobs } from '../../db/jobs/postgres-jobs.ts'
 import { until } from '../end-to-end/stack.ts'
+import { RESULT } from '../job-result.ts'
 import { BUDGET, type JobTable, openJobTable } from './job-table.ts'
 
 let table: JobTable
@@ -11,7 +12,7 @@ beforeEach(async () => {
 })
 afterEach(() => table.close())
 
-const SUCCEEDED: JobEnd['end'] = { status: 'SUCCEEDED', outputs: [], warnings: [] }
+const SUCCEEDED: JobEnd['end'] = { status: 'SUCCEEDED', outputs: [], warnings: [], result: RESULT }
 
 test('of two claims of one job at once, exactly one is granted, 100 times', async () => {
   for (let i = 0; i < 100; i++) {

@@ -15,6 +15,7 @@ import { openFileStore } from '../../infra/files/file-store.ts'
 import { systemClock as clock } from '../../infra/system-clock.ts'
 import { systemRandom as random } from '../../infra/system-random.ts'
 import { until } from '../end-to-end/stack.ts'
+import { COST, FACTS } from '../job-result.ts'
 import { BUDGET, type JobTable, openJobTable } from './job-table.ts'
 
 const DEPLOYS = 20
@@ -48,15 +49,16 @@ function startWorker(ends: boolean) {
   const begun = Promise.withResolvers<void>()
   const renderer: Renderer = {
     engine: 'none',
-    async render({ body }, signal) {
+    async render({ body }, _plan, signal) {
       for await (const _ of body);
       begun.resolve()
       if (!ends) await clock.sleep(3_600_000, signal)
-      return { outputs: [], warnings: [] }
+      return { outputs: [], warnings: [], facts: FACTS, cost: COST }
     },
   }
   const consumer = startConsumer({
     ...{ jobs: table.jobs, queue, objectStore, renderer, clock, random, timing, log: SILENT },
+    ...{ moderation: null, exposeGps: false },
     ...{ budget: BUDGET, owner: Buffer.from(random.bytes(6)).toString('hex'), concurrency: 2 },
     gate: createGate({ probe: () => table.jobs.ping(), clock, random, timing, log: SILENT }),
     onTurn() {},

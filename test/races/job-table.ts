@@ -1,4 +1,5 @@
 import { type Kysely, type KyselyPlugin, sql } from 'kysely'
+import { DEFAULT_OPTIONS } from '../../core/job.ts'
 import { mintJobId } from '../../core/job-id.ts'
 import type { ClaimOutcome, Jobs, NewJob } from '../../core/ports/jobs.ts'
 import { openDatabase } from '../../db/connect.ts'
@@ -67,6 +68,7 @@ export async function acceptJob(jobs: Jobs, more: Partial<NewJob> = {}): Promise
     tenant: 'default',
     objectKey: `originals/${jobId}`,
     original: { contentType: 'image/png', bytes: 1, sha256: '', width: 1, height: 1 },
+    options: DEFAULT_OPTIONS,
     warnings: [],
     deadlineMs: 3_600_000,
     callbackUrl: null,

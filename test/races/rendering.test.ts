@@ -32,6 +32,18 @@ test.skipIf(!HAS_PROC)(
     expect(await stack.job(poison)).toMatchObject({ status: 'RUNNING' })
     await exhausted(poison, 'timeout')
     await othersSucceed()
+    const reclaims = workers.flatMap(({ lines }) =>
+      lines.filter(
+        ({ msg, killed_for }) => msg === 'rendering process replaced' && killed_for === 'abandoned',
+      ),
+    )
+    expect(reclaims.length).toBeGreaterThanOrEqual(2)
+    for (const reclaim of reclaims) {
+      expect(reclaim).toMatchObject({
+        gone_after_ms: expect.any(Number),
+        replaced_after_ms: expect.any(Number),
+      })
+    }
   },
 )
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { UploadOutcome } from '../../apps/api/accept-upload.ts'
 import { fingerprint, type UploadOptions } from '../../apps/api/fingerprint.ts'
-import { isTerminal, type JobStatus } from '../../core/job.ts'
+import { DEFAULT_OPTIONS, isTerminal, type JobStatus } from '../../core/job.ts'
 import type { Fleet } from './fleet.ts'
 import { foreseen } from './invariants/foreseen.ts'
 import { recordId } from './memory/tables.ts'
@@ -26,7 +26,10 @@ const MAX_TRIES = 20
 
 /** Half of them ask for a callback: the same request does each time, whoever sends it. */
 function optionsOf({ key }: PlannedUpload): UploadOptions {
-  return key !== null && /[13579]$/.test(key) ? {} : { callback_url: 'https://hooks.example/' }
+  return {
+    ...DEFAULT_OPTIONS,
+    ...((key === null || !/[13579]$/.test(key)) && { callback_url: 'https://hooks.example/' }),
+  }
 }
 
 export function startClient(world: World, fleet: Fleet, upload: PlannedUpload, name: string): Client {

@@ -32,7 +32,7 @@ const STEPS: Record<Actor, readonly Step[]> = {
   worker: [
     ...(['queue.receive', 'queue.changeVisibility', 'queue.delete', 'jobs.claim', 'jobs.heartbeat'] as const),
     ...(['jobs.end', 'jobs.putBack', 'jobs.find', 'jobs.parkMessage', 'jobs.ping'] as const),
-    ...(['store.get', 'store.put', 'renderer.render'] as const),
+    ...(['store.get', 'store.put', 'renderer.render', 'moderator.judge', 'moderator.ping'] as const),
   ],
   sweeper: [
     ...(['queue.depth', 'jobs.republishLost', 'jobs.rescue', 'jobs.expire'] as const),

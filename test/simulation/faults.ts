@@ -20,7 +20,7 @@ export type Fault = keyof typeof FAULTS
 export const FAULT_NAMES = Object.keys(FAULTS) as Fault[]
 
 /** A port's method, such as `jobs.claim`. */
-export type Step = `${'jobs' | 'queue' | 'deadLetters' | 'store' | 'renderer'}.${string}`
+export type Step = `${'jobs' | 'queue' | 'deadLetters' | 'store' | 'renderer' | 'moderator'}.${string}`
 
 /** One call of one process; `index` counts the calls of the whole run. */
 export interface CallSite {

@@ -40,6 +40,8 @@ export interface Scenario {
   events: PlannedEvent[]
   /** Whether the run goes on until nothing is left of any job. */
   untilForgotten: boolean
+  /** Whether the workers ask a moderator; left out: they do not. */
+  moderated?: boolean
   /**
    * What the scenario's faults leave to be promised, over what always is. `calm`: nothing goes wrong, so everything
    * happens once. `deploys`: nothing but deploys, so no attempt is charged for them. `outages`: nothing but
@@ -60,7 +62,7 @@ export interface PlannedUpload {
 
 /** A dependency that nobody reaches from `fromMs` to `toMs`. */
 export interface Outage {
-  port: 'jobs' | 'queue' | 'store'
+  port: 'jobs' | 'queue' | 'store' | 'moderator'
   fromMs: number
   toMs: number
 }

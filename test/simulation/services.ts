@@ -52,12 +52,13 @@ export interface Stoppable {
 
 export function startWorker({ process, ports, log, timing, budget, concurrency }: ServiceParts): Stoppable {
   const { clock, random } = process
-  const { jobs, objectStore, renderer } = ports
+  const { jobs, objectStore, renderer, moderator } = ports
   const queue = ports.queues.jobs
-  const probe = createProbe({ jobs, queue, objectStore, clock, timing })
+  const probe = createProbe({ jobs, queue, objectStore, moderator, clock, timing })
   const gate = createGate({ probe, clock, random, timing, log })
   const consumer = startConsumer({
     ...{ jobs, queue, objectStore, renderer, clock, random, timing, budget, gate, log, concurrency },
+    ...{ moderation: moderator && { moderator, timeoutMs: timing.callMs }, exposeGps: false },
     owner: process.name,
     onTurn: () => {},
   })

@@ -8,23 +8,23 @@ import { scenarioOfSeed } from './swarm.ts'
  * one has to be written down here. That 20,000 seeds meet each of them, `npm run sim -- --seeds 20000` says.
  */
 const SEEN_IN: Record<Sighting, string> = {
-  zombie_commit: '333',
+  zombie_commit: '28',
   delivered_after_delete: '3',
   finished_redelivery: '1',
-  dead_letter_held: '252',
+  dead_letter_held: '12',
   false_quarantine: '3',
-  dead_letter_republished: '13',
-  superseded: '111',
+  dead_letter_republished: '12',
+  superseded: '51',
   heartbeat_lost: '5',
   raced_completion: '28',
   rescued: '28',
-  republished: '340',
+  republished: '178',
   expired: '761',
   commit_settled: '3',
   reservation_lost: '26',
   cancelled: '224',
   cancelled_late: '3',
-  exhausted: '22',
+  exhausted: '4',
   late_outbox_id: '3',
 }
 

@@ -185,7 +185,10 @@ function checkEnd(world: World, clients: readonly Client[]): void {
     const left = `${tables.outbox.size} outbox rows, ${queue.messages().length} messages, ${deadLetters.messages().length} dead letters`
     report('becomes_terminal', `left behind for ever: ${left}, ${tables.jobs.size} jobs`)
   }
-  for (const job of tables.jobs.values()) checkEnding(world, job)
+  for (const job of tables.jobs.values()) {
+    checkEnding(world, job)
+    world.moderator?.check(job)
+  }
   const accepted = tables.jobs.size
   const once = counts.sent === accepted && counts.received === accepted && counts.claimed === accepted
   if (scenario.promise === 'calm' && (!once || counts.swept > 0)) {

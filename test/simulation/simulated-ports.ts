@@ -1,4 +1,5 @@
 import type { Jobs } from '../../core/ports/jobs.ts'
+import type { Moderator } from '../../core/ports/moderator.ts'
 import type { ObjectStore } from '../../core/ports/object-store.ts'
 import type { EntryRefusal, Queue, Queues } from '../../core/ports/queue.ts'
 import type { Renderer } from '../../core/ports/renderer.ts'
@@ -13,6 +14,8 @@ export interface SimulatedPorts {
   queues: Queues
   objectStore: ObjectStore
   renderer: Renderer
+  /** null: the service has none. */
+  moderator: Moderator | null
 }
 
 /** Told of each call's effect on the world, the moment it happened. */
@@ -122,6 +125,22 @@ export function connect(
     }
   }
 
+  function moderatorPort({ judge, ping }: Moderator): Moderator {
+    const calling = { dependency: 'moderation', instant: true } as const
+    return {
+      judge: (picture, signal) =>
+        network.call(process, {
+          ...{ ...calling, step: 'moderator.judge', args: [picture.jobId], signal },
+          effect: (cut) => judge(picture, cut),
+        }),
+      ping: (signal) =>
+        network.call(process, {
+          ...{ ...calling, step: 'moderator.ping', args: [], signal },
+          effect: (cut) => ping(cut),
+        }),
+    }
+  }
+
   const step: Step = 'renderer.render'
   return {
     jobs: jobsPort(),
@@ -130,12 +149,13 @@ export function connect(
       deadLetters: queuePort('deadLetters', world.queues.deadLetters),
     },
     objectStore: storePort(),
+    moderator: world.moderator && moderatorPort(world.moderator),
     renderer: {
       engine: world.renderer.engine,
-      render: (source, signal) =>
+      render: (source, plan, signal) =>
         network.call(process, {
           ...{ step, dependency: 'object_store', args: [], signal, instant: false },
-          effect: (cut) => world.renderer.render(source, AbortSignal.any([signal, cut])),
+          effect: (cut) => world.renderer.render(source, plan, AbortSignal.any([signal, cut])),
           happened: happened(step, []),
         }),
     },

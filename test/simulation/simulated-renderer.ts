@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { PermanentError, WorkError } from '../../core/errors.ts'
-import type { Renderer } from '../../core/ports/renderer.ts'
+import type { RenderedOutput, Renderer } from '../../core/ports/renderer.ts'
+import { COST, FACTS, STILL_JPEG } from '../job-result.ts'
 import { collect } from './memory/memory-object-store.ts'
 import { decodeImage, type SimulatedImage } from './simulated-image.ts'
 import type { SimulatedProcess } from './simulated-process.ts'
@@ -8,11 +9,11 @@ import type { SimulatedProcess } from './simulated-process.ts'
 /** What an attempt's rendering came to, for whoever counts. */
 export type RenderListener = (process: SimulatedProcess, image: SimulatedImage, sha256: string) => void
 
-/** Outputs are a function of the source's bytes alone; how rendering goes, the image says itself. */
+/** Outputs are a function of the source's bytes and their names alone; how rendering goes, the image says itself. */
 export function createSimulatedRenderer(process: SimulatedProcess, onPoison: RenderListener): Renderer {
   return {
     engine: 'simulated-1',
-    async render(source, signal) {
+    async render(source, { preset }, signal) {
       const bytes = await collect(source.body)
       const image = decodeImage(bytes)
       const sha256 = createHash('sha256').update(bytes).digest('hex')
@@ -30,9 +31,11 @@ export function createSimulatedRenderer(process: SimulatedProcess, onPoison: Ren
         case 'flaky':
           if (process.random.chance(0.5)) throw new WorkError('renderer_crashed', 'the renderer crashed')
       }
-      const body = createHash('sha512').update(bytes).digest()
-      const output = { name: 'thumbnail', contentType: 'image/jpeg', width: 1, height: 1, body }
-      return { outputs: [output], warnings: [] }
+      const outputs = preset.outputs.map(({ name }): RenderedOutput => {
+        const body = createHash('sha512').update(name).update(bytes).digest()
+        return { name, ...STILL_JPEG, width: 1, height: 1, body }
+      })
+      return { outputs, warnings: [], facts: FACTS, cost: COST }
     },
   }
 }

@@ -12,6 +12,20 @@ const MINUTE = 60_000
  * others, ISSTA 2012).
  */
 export function scenarioOfSeed(seed: string): Scenario {
+  const scenario = withoutModerator(seed)
+  // Drawn apart from all else: a seed without a moderator is the scenario that it was before there were any.
+  const random = seededRandom(`${seed}/moderator`)
+  if (!random.chance(0.25)) return scenario
+  const fromMs = random.int(0, scenario.faultsUntilMs / 2)
+  const out = { port: 'moderator' as const, fromMs, toMs: random.int(fromMs, scenario.faultsUntilMs) }
+  return {
+    ...scenario,
+    moderated: true,
+    outages: [...scenario.outages, ...(random.chance(0.5) ? [out] : [])],
+  }
+}
+
+function withoutModerator(seed: string): Scenario {
   const random = seededRandom(`${seed}/scenario`)
   const kind = weighted(random, KINDS)
   // Healers hide bugs: in half of all seeds nobody sweeps and no client asks again.

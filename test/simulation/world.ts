@@ -27,6 +27,7 @@ import { createScheduler, type Scheduler } from './scheduler.ts'
 import { type SeededRandom, seededRandom } from './seeded-random.ts'
 import { type Sightings, watchSightings } from './sightings.ts'
 import type { SimulatedImage } from './simulated-image.ts'
+import { createSimulatedModerator, type SimulatedModerator } from './simulated-moderator.ts'
 import { connect, type EffectListener, type SimulatedPorts } from './simulated-ports.ts'
 import type { SimulatedProcess } from './simulated-process.ts'
 import { createSimulatedRenderer } from './simulated-renderer.ts'
@@ -46,6 +47,8 @@ export interface World {
   store: MemoryObjectStore
   coverage: Coverage
   sightings: Sightings
+  /** null: the service asks none. */
+  moderator: SimulatedModerator | null
   violations: Violation[]
   report: Report
   /** Which job each request was promised: by tenant, key and SHA-256. */
@@ -97,6 +100,7 @@ export function createWorld(scenario: Scenario, options: WorldOptions): World {
   const store = createMemoryObjectStore(now)
   const coverage = createCoverage()
   const sightings = watchSightings(tables)
+  const moderator = scenario.moderated ? createSimulatedModerator(report) : null
   const jobHistory = watchJobs(tables, scenario.budget, report)
   const outbox = watchOutbox(tables, report)
   const callbacks = watchCallbacks(tables, report)
@@ -208,6 +212,7 @@ export function createWorld(scenario: Scenario, options: WorldOptions): World {
       store,
       coverage,
       sightings,
+      moderator,
     },
     ...{ violations, report, faulty, counts, images: new Map(), promises: new Map() },
     portsOf(process) {
@@ -225,7 +230,7 @@ export function createWorld(scenario: Scenario, options: WorldOptions): World {
       const ports = connect(
         network,
         process,
-        { jobs, queues: { jobs: queue, deadLetters }, objectStore: store, renderer },
+        { jobs, queues: { jobs: queue, deadLetters }, objectStore: store, renderer, moderator },
         onEffect,
       )
       return options.mutate?.(ports, process, world) ?? ports

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { IMAGE_TYPES } from '../../../core/image/verdict.ts'
+import { presetName } from '../../../core/preset-schema.ts'
 import * as headers from './headers.ts'
 import { acceptedJobSchema, jobIdSchema } from './job.ts'
 import type { Operation } from './operation.ts'
@@ -9,7 +10,7 @@ const IMAGE_MEDIA_TYPES = Object.values(IMAGE_TYPES).map(({ contentType }) => co
 
 const outputParameter = z
   .string()
-  .regex(/^[a-z0-9-]{1,64}$/)
+  .regex(/^[a-z0-9][a-z0-9_-]{0,63}$/)
   .meta({ description: 'An output’s name, or `original`.', examples: ['thumbnail', 'original'] })
 
 export const postImage = {
@@ -21,6 +22,12 @@ export const postImage = {
     'Stores the image and answers with a job once both are durable. The body is the image itself, no form. ' +
     'With an Idempotency-Key the request can be sent again after a lost answer: it is the same job.',
   query: z.strictObject({
+    preset: presetName
+      .optional()
+      .meta({ description: 'What is made of the image; `thumbnail` where none is named.' }),
+    strict: z.enum(['true', 'false']).optional().meta({
+      description: '`true`: a job whose image can only be decoded leniently FAILs as `not_strict`.',
+    }),
     expires_in: wholeNumber(1, 86_400)
       .optional()
       .meta({ description: 'In seconds: a job that was not begun by then FAILs as `expired`.' }),
@@ -69,6 +76,7 @@ export const postImage = {
     'idempotency_key_reused',
     'content_digest_mismatch',
     'invalid_parameter',
+    'unknown_preset',
     'callback_url_refused',
     'corrupt',
     'truncated',
@@ -100,6 +108,10 @@ const objectHeaders = {
   'Accept-Ranges': z.literal('bytes'),
   'X-Content-Type-Options': z.literal('nosniff'),
   'Content-Security-Policy': z.literal("default-src 'none'; sandbox"),
+  Vary: z
+    .literal('Accept')
+    .optional()
+    .meta({ description: 'Of an output that has variants: the Accept header chooses.' }),
 }
 const dispositionHeader = z
   .string()
@@ -112,7 +124,8 @@ export const getImage = {
   path: '/v1/images/{id}/{output}',
   tag: 'Images',
   summary: 'Read an image',
-  description: 'An output of a job that SUCCEEDED, or the original at any time.',
+  description:
+    'An output of a job that SUCCEEDED, or the original at any time. Where an output has variants, the Accept header chooses.',
   params: { id: jobIdSchema, output: outputParameter },
   requestHeaders: {
     Range: z
@@ -140,6 +153,14 @@ export const getImage = {
     },
     304: { description: 'If-None-Match names it: the client has these bytes.', headers: objectHeaders },
   },
-  problems: ['no_such_job', 'no_such_output', 'not_done', 'gone', 'changed', 'range_not_satisfiable'],
+  problems: [
+    'moderation_rejected',
+    'no_such_job',
+    'no_such_output',
+    'not_done',
+    'gone',
+    'changed',
+    'range_not_satisfiable',
+  ],
   tellsJobErrors: true,
 } as const satisfies Operation

@@ -1,6 +1,9 @@
 import { z } from 'zod'
 import { IMAGE_TYPES } from '../../../core/image/verdict.ts'
+import { IMAGE_WARNINGS, type ImageWarningCode } from '../../../core/image/warnings.ts'
 import { JOB_ERRORS, type JobErrorName } from '../../../core/job-errors.ts'
+import { OUTPUT_FORMATS } from '../../../core/preset.ts'
+import { resultFields } from './result.ts'
 
 const time = (description: string) => z.iso.datetime({ precision: 3 }).meta({ description })
 
@@ -29,20 +32,32 @@ const imageFields = {
 export const imageSchema = z.strictObject(imageFields).meta({ id: 'Image' })
 
 export const outputSchema = z
-  .strictObject({ name: z.string().meta({ examples: ['thumbnail'] }), ...imageFields })
+  .strictObject({
+    name: z.string().meta({ examples: ['thumbnail'] }),
+    format: z.enum(OUTPUT_FORMATS),
+    ...imageFields,
+    frames: z.int().min(1).meta({ description: '1: a still picture.' }),
+    duration_ms: z.number().min(0).optional().meta({ description: 'Of one turn of an animation.' }),
+  })
   .meta({ id: 'Output' })
+
+export const faultSchema = z.enum(['file', 'service']).meta({
+  description:
+    'Of a refused image: it is broken (file), or of a type or size that is not taken here (service).',
+})
 
 export const jobErrorSchema = z
   .strictObject({
     code: z.enum(Object.keys(JOB_ERRORS) as JobErrorName[]),
     message: z.string().min(1),
     retryable: z.boolean().meta({ description: 'Whether the same image may succeed, sent again.' }),
+    fault: faultSchema.optional(),
   })
   .meta({ id: 'JobError' })
 
 export const warningSchema = z
   .strictObject({
-    code: z.enum(['type_mismatch', 'lenient_decode', 'animation_dropped', 'hdr_lost']),
+    code: z.enum(Object.keys(IMAGE_WARNINGS) as ImageWarningCode[]),
     message: z.string().min(1),
   })
   .meta({ id: 'Warning', description: 'What did not stop the job; the codes are stable.' })
@@ -60,6 +75,8 @@ export const jobSchema = z
       'Until when original and outputs are kept at least; later once the job has ended.',
     ).optional(),
     attempts: z.int().min(0).meta({ description: 'How often it was begun.' }),
+    preset: z.string(),
+    strict: z.boolean(),
     last_error: jobErrorSchema.optional().meta({ description: 'Not done: what ended the last attempt.' }),
     next_attempt_at: time('Waiting for another attempt: not before.').optional(),
     original: imageSchema,
@@ -67,8 +84,9 @@ export const jobSchema = z
       .string()
       .startsWith('/v1/images/')
       .optional()
-      .meta({ description: 'SUCCEEDED: the thumbnail.' }),
+      .meta({ description: 'SUCCEEDED: the first output; none where a moderator withholds it.' }),
     outputs: z.array(outputSchema).optional().meta({ description: 'SUCCEEDED: the images made.' }),
+    ...resultFields,
     error: jobErrorSchema.optional().meta({ description: 'FAILED: why.' }),
     warnings: z.array(warningSchema),
   })

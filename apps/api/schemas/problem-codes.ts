@@ -25,6 +25,10 @@ export const PROBLEM_MEANINGS = {
   },
   host_missing: { status: 400, meaning: 'The request names no Host.' },
   unauthorized: { status: 401, meaning: 'The API key is missing, unknown or revoked.' },
+  moderation_rejected: {
+    status: 403,
+    meaning: 'A moderator has rejected the image; its outputs are withheld.',
+  },
   not_found: { status: 404, meaning: 'There is nothing under this path.' },
   no_such_job: {
     status: 404,
@@ -73,6 +77,10 @@ export const PROBLEM_MEANINGS = {
   callback_url_refused: {
     status: 422,
     meaning: 'The callback_url is no URL that callbacks may be sent to.',
+  },
+  unknown_preset: {
+    status: 422,
+    meaning: 'There is no preset of this name; the detail names those there are.',
   },
   corrupt: { status: 422, meaning: 'The image is broken.' },
   truncated: { status: 422, meaning: 'The image ends too early.' },

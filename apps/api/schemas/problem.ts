@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { jobStatusSchema } from './job.ts'
+import { faultSchema, jobStatusSchema } from './job.ts'
 
 /** RFC 9457, with a stable `code`. */
 export const problemSchema = z
@@ -10,6 +10,7 @@ export const problemSchema = z
     detail: z.string().min(1).meta({ description: 'A sentence for people: what was found, and the limit.' }),
     code: z.string().meta({ description: 'Stable: what a program decides by.' }),
     retryable: z.boolean().meta({ description: 'Whether the same request may succeed later.' }),
+    fault: faultSchema.optional(),
     job_status: jobStatusSchema
       .optional()
       .meta({ description: 'Of a job that cannot be cancelled any more.' }),

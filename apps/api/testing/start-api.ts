@@ -6,6 +6,7 @@ import { DEFAULT_LIMITS, type Limits } from '../../../core/limits.ts'
 import type { Jobs } from '../../../core/ports/jobs.ts'
 import type { ObjectStore } from '../../../core/ports/object-store.ts'
 import type { Tenants } from '../../../core/ports/tenants.ts'
+import { BUILT_IN_PRESETS, type Presets } from '../../../core/preset-file.ts'
 import { DEFAULT_TIMING, type Timing } from '../../../core/timing.ts'
 import { systemClock as clock } from '../../../infra/system-clock.ts'
 import { systemRandom as random } from '../../../infra/system-random.ts'
@@ -56,6 +57,7 @@ export interface Overrides {
   corsOrigins?: string[]
   idempotencyRequired?: boolean
   callbacks?: ApiParts['callbacks']
+  presets?: Presets
   /** Instead of tables in memory. */
   jobs?: Jobs
   /** Laid over the ports, to make them fail. */
@@ -76,6 +78,7 @@ export async function startApi(overrides: Overrides = {}) {
   const watch = createJobWatch({ jobs, clock, log: logger })
   const app = createApp({
     ...{ jobs, objectStore, clock, random, createInspector, inFlight },
+    presets: overrides.presets ?? BUILT_IN_PRESETS,
     limits: { ...TEST_LIMITS, ...overrides.limits },
     timing: { ...DEFAULT_TIMING, ...overrides.timing },
     idleMs: overrides.idleMs ?? 10_000,
@@ -105,8 +108,8 @@ export async function startApi(overrides: Overrides = {}) {
       const objects = await memoryStore.list({ prefix }, AbortSignal.timeout(1_000))
       return objects.map(({ key }) => key)
     },
-    post: (body: Body, headers: Record<string, string> = {}) =>
-      fetch(`${url}/v1/images`, { method: 'POST', body, headers }),
+    post: (body: Body, headers: Record<string, string> = {}, query = '') =>
+      fetch(`${url}/v1/images${query}`, { method: 'POST', body, headers }),
     get: (path: string, init: RequestInit = {}) => fetch(url + path, init),
     drain: server.drain,
     stop: async () => {

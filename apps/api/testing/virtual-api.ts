@@ -1,6 +1,7 @@
 import { expect } from 'vitest'
 import { DependencyError } from '../../../core/errors.ts'
 import { createInspector } from '../../../core/image/inspector.ts'
+import { DEFAULT_OPTIONS } from '../../../core/job.ts'
 import { DEFAULT_LIMITS } from '../../../core/limits.ts'
 import { DEFAULT_TIMING } from '../../../core/timing.ts'
 import { createMemoryJobs } from '../../../test/simulation/memory/memory-jobs.ts'
@@ -104,14 +105,9 @@ export function createVirtualApi() {
 
 export function anUpload(): Upload {
   return {
-    tenant: 'default',
-    key: null,
-    declaredType: 'image/png',
-    bytes: PNG.length,
-    body: bodyOf(PNG),
-    options: {},
-    announcedSha256: null,
-    holdsBodyBack: false,
+    ...{ tenant: 'default', key: null, options: DEFAULT_OPTIONS },
+    ...{ declaredType: 'image/png', bytes: PNG.length, body: bodyOf(PNG) },
+    ...{ announcedSha256: null, holdsBodyBack: false },
   }
 }
 

@@ -28,7 +28,10 @@ it.each([
   'VipsJpeg: Insufficient memory (case 4)',
   'source: bad seek to 465144\nheif: Invalid input: Unspecified: Memory allocation error (2.0)',
 ])('the image is not at fault when its decoder says "%s"', (said) => {
-  expect(decodeFailure(new Error(said), 'png')).toMatchObject({ name: 'WorkError', code: 'renderer_killed' })
+  expect(decodeFailure(new Error(said), 'png')).toMatchObject({
+    name: 'WorkError',
+    code: 'renderer_out_of_memory',
+  })
 })
 
 it('the sentence has one line of the decoder’s words, and not the one that says nothing', () => {

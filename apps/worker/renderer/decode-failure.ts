@@ -1,6 +1,7 @@
 import { PermanentError, WorkError } from '../../../core/errors.ts'
 import { IMAGE_TYPES, type ImageType } from '../../../core/image/verdict.ts'
 import { WARNING_FAILED } from './leniency.ts'
+import { saysOutOfMemory } from './out-of-memory.ts'
 
 /**
  * Who is at fault when decoding failed: the image, unless the decoder says otherwise. By its words, because it has no
@@ -13,8 +14,10 @@ export function decodeFailure(error: unknown, type: ImageType): Error {
   const permanent = (code: PermanentError['code'], message: string) =>
     new PermanentError(code, message, { cause: error })
 
-  if (OUT_OF_MEMORY.test(error.message)) {
-    return new WorkError('renderer_killed', `decoding the ${label} ran out of memory`, { cause: error })
+  if (saysOutOfMemory(error.message)) {
+    return new WorkError('renderer_out_of_memory', `decoding the ${label} ran out of memory`, {
+      cause: error,
+    })
   }
   if (/exceeds pixel limit/.test(said))
     return permanent('too_many_pixels', `the ${label} has more pixels than it says`)
@@ -25,8 +28,5 @@ export function decodeFailure(error: unknown, type: ImageType): Error {
   return permanent('corrupt', `the ${label} is damaged: ${said}`)
 }
 
-/** Of libvips, libjpeg and libheif. Not libtiff's: it says so of a directory whose length is damaged. */
-const OUT_OF_MEMORY =
-  /^vips_tracked: out of memory|Insufficient memory \(case|Memory allocation error(?!.*limit)/im
 const UNSUPPORTED = /not configured|unsupported (?!image format)|not supported|not implemented/i
 const CUT_OFF = /premature end of JPEG image|unexpected end|got \d+ bytes, expected/i

@@ -1,4 +1,6 @@
+import { PermanentError } from '../../../core/errors.ts'
 import type { ImageType } from '../../../core/image/verdict.ts'
+import type { ImageWarning } from '../../../core/image/warnings.ts'
 import { mendJpeg } from './mend-jpeg.ts'
 
 /** At which of its decoder's complaints a decode fails; `error` lets warnings pass. */
@@ -70,3 +72,22 @@ function complainsOfTagsOnly(message: string): boolean {
 
 /** What sharp says where a decoder only warned. The warnings follow, one a line. */
 export const WARNING_FAILED = 'Warning treated as error due to failOn setting'
+
+export const lenientWarning: ImageWarning = {
+  code: 'lenient_decode',
+  message: 'the file is damaged outside of its picture data; all of the picture was read',
+}
+
+/**
+ * For a client that asked for strictness: refuses what was accepted although something about the file is broken.
+ *
+ * @throws {PermanentError} `not_strict`, with the sentences of those warnings
+ */
+export function refuseLeniency(warnings: readonly ImageWarning[]): void {
+  const broken = warnings.filter(({ code }) => BROKEN.includes(code))
+  if (broken.length > 0) {
+    throw new PermanentError('not_strict', broken.map(({ message }) => message).join('; '))
+  }
+}
+
+const BROKEN: ImageWarning['code'][] = ['lenient_decode', 'profile_broken']

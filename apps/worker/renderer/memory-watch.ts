@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 /**
  * Calls `onExceeded` once when the process takes more than `limitBytes` of memory. Looks ten times a second: a decoder
  * fills memory no faster than some 2 GB a second, so that a process is found a few hundred megabytes late at worst.
- * A limit on its address space would be exact, but Node reserves over a gigabyte of that before it runs a line.
+ * The kernel's limit (sandbox/launch.ts) is exact; this holds where there is none, and for memory that it does not count.
  *
  * Only Linux has `/proc`; elsewhere nothing is watched.
  *

@@ -1,20 +1,30 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import path from 'node:path'
 import { createInterface } from 'node:readline'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import sharp from 'sharp'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { DependencyError, PermanentError, WorkError } from '../../../core/errors.ts'
 import { DEFAULT_LIMITS, type Limits } from '../../../core/limits.ts'
 import { testImage } from '../../../test/images.ts'
+import { DEFAULT_PLAN } from '../../../test/job-result.ts'
 import { openRenderer, type ProcessRenderer, type RendererOptions } from './pool.ts'
+import { render as renderHere } from './render.ts'
 import type { ProcessEnd } from './render-process.ts'
+import type { Launch } from './sandbox/launch.ts'
 import { eventually } from './testing/eventually.ts'
 import { heavyTiff } from './testing/heavy-tiff.ts'
 import { environmentOf, HAS_PROC, isComputing, isGone, renderProcessesOf } from './testing/processes.ts'
 import { PIECE_BYTES, sourceOf } from './testing/source.ts'
-import { renderThumbnail } from './thumbnail.ts'
+
+/** What is started in place of a rendering process, while it is set. */
+const standIn = vi.hoisted(() => ({ launch: null as Launch | null }))
+vi.mock('./sandbox/launch.ts', async (original) => {
+  const actual = await original<typeof import('./sandbox/launch.ts')>()
+  return {
+    ...actual,
+    launchOf: (...args: Parameters<typeof actual.launchOf>) => standIn.launch ?? actual.launchOf(...args),
+  }
+})
 
 const NEVER = new AbortController().signal
 /** Room for what decodes for minutes. */
@@ -47,7 +57,7 @@ afterEach(async () => {
   if (renderer !== shared) await renderer.close()
 })
 
-const render = (bytes: Buffer, signal = NEVER) => renderer.render(sourceOf(bytes), signal)
+const render = (bytes: Buffer, signal = NEVER) => renderer.render(sourceOf(bytes), DEFAULT_PLAN, signal)
 const works = async () => expect((await render(jpeg)).outputs).toHaveLength(1)
 
 describe('the renderer', () => {
@@ -66,7 +76,7 @@ describe('the renderer', () => {
     renderer = await open({ concurrency: 2 })
     for (const name of ['jpeg-orientation-6', 'png-alpha', 'avif-plain', 'jpeg-cmyk'] as const) {
       const { bytes } = await testImage(name)
-      const here = await renderThumbnail(bytes, DEFAULT_LIMITS)
+      const here = await renderHere(bytes, DEFAULT_LIMITS, DEFAULT_PLAN)
       const [one, other] = await Promise.all([render(bytes), render(bytes)])
       for (const { outputs } of [one, other]) {
         expect(Buffer.compare(outputs[0]!.body, here.outputs[0]!.body)).toBe(0)
@@ -94,7 +104,7 @@ describe('the renderer', () => {
     const reason = new Error('the attempt took too long')
     const abort = new AbortController()
     const source = sourceOf(heavy)
-    const job = renderer.render(source, abort.signal)
+    const job = renderer.render(source, DEFAULT_PLAN, abort.signal)
     await eventually(() => source.released).toBe(true)
     abort.abort(reason)
     await expect(job).rejects.toBe(reason)
@@ -106,7 +116,7 @@ describe('the renderer', () => {
     const abort = new AbortController()
     const more = Promise.withResolvers<void>()
     const source = sourceOf(jpeg, () => more.promise)
-    const job = renderer.render(source, abort.signal)
+    const job = renderer.render(source, DEFAULT_PLAN, abort.signal)
     await eventually(() => source.taken).toBe(Math.ceil(jpeg.length / PIECE_BYTES))
     abort.abort(new Error('enough'))
     await expect(job).rejects.toThrow('enough')
@@ -117,7 +127,9 @@ describe('the renderer', () => {
 
   it('takes nothing of a source whose job was aborted before', async () => {
     const source = sourceOf(jpeg)
-    await expect(renderer.render(source, AbortSignal.abort(new Error('enough')))).rejects.toThrow('enough')
+    await expect(
+      renderer.render(source, DEFAULT_PLAN, AbortSignal.abort(new Error('enough'))),
+    ).rejects.toThrow('enough')
     expect(source.taken).toBe(0)
   })
 
@@ -136,7 +148,7 @@ describe('the renderer', () => {
   it('passes an error of the source on unchanged, without the loss of a process where nothing was sent', async () => {
     const failure = new DependencyError('object_store', 'the store is down')
     const source = sourceOf(Buffer.alloc(0), () => Promise.reject(failure))
-    await expect(renderer.render({ ...source, bytes: 9 }, NEVER)).rejects.toBe(failure)
+    await expect(renderer.render({ ...source, bytes: 9 }, DEFAULT_PLAN, NEVER)).rejects.toBe(failure)
     await works()
     expect(ends).toEqual([])
   })
@@ -144,7 +156,7 @@ describe('the renderer', () => {
   it('keeps the process of a job that is aborted before anything was sent', async () => {
     const abort = new AbortController()
     const silent = sourceOf(Buffer.alloc(0), () => new Promise(() => {}))
-    const job = renderer.render({ ...silent, bytes: 9 }, abort.signal)
+    const job = renderer.render({ ...silent, bytes: 9 }, DEFAULT_PLAN, abort.signal)
     abort.abort(new Error('enough'))
     await expect(job).rejects.toThrow('enough')
     await works()
@@ -154,7 +166,7 @@ describe('the renderer', () => {
   it('passes an error from the midst of the source on unchanged, and does the next job', async () => {
     const failure = new DependencyError('object_store', 'the connection broke')
     const { body } = sourceOf(jpeg, () => Promise.reject(failure))
-    await expect(renderer.render({ body, bytes: jpeg.length + 1 }, NEVER)).rejects.toBe(failure)
+    await expect(renderer.render({ body, bytes: jpeg.length + 1 }, DEFAULT_PLAN, NEVER)).rejects.toBe(failure)
     await works()
     expect(ends).toMatchObject([{ killedFor: 'abandoned' }])
   })
@@ -162,7 +174,7 @@ describe('the renderer', () => {
   it('gives no outputs of an original that its source takes back at the end', async () => {
     const failure = new DependencyError('object_store', 'other bytes than were accepted')
     const source = sourceOf(jpeg, () => Promise.reject(failure))
-    await expect(renderer.render(source, NEVER)).rejects.toBe(failure)
+    await expect(renderer.render(source, DEFAULT_PLAN, NEVER)).rejects.toBe(failure)
     await works()
   })
 
@@ -177,6 +189,17 @@ describe('the renderer', () => {
 })
 
 describe.skipIf(!HAS_PROC)('a rendering process', () => {
+  it('is in the sandbox, and says so', async () => {
+    const confined = {
+      user: process.getuid!() || 65_534,
+      network: true,
+      processes: true,
+      noNewPrivileges: true,
+    }
+    expect(shared.confinement).toMatchObject(confined)
+    expect(shared.confinement.dataLimitBytes).toBeGreaterThan(1_500_000_000)
+  })
+
   /** The shared renderer's one. */
   const theOne = async () => {
     await works()
@@ -213,11 +236,64 @@ describe.skipIf(!HAS_PROC)('a rendering process', () => {
     renderer = await open({ memoryBytes: 200_000_000 })
     await expect(render(heavy)).rejects.toMatchObject({
       name: 'WorkError',
-      code: 'renderer_killed',
+      code: 'renderer_out_of_memory',
       message: expect.stringContaining('200000000 bytes'),
     })
     await works()
-    expect(ends).toMatchObject([{ killedFor: 'memory' }])
+    expect(ends).toMatchObject([{ outOfMemory: true, wasReady: true }])
+  })
+
+  it('that has no room for the original is told from one that crashed', async () => {
+    renderer = await open({ memoryBytes: 200_000_000 })
+    const huge = { ...sourceOf(jpeg, () => new Promise(() => {})), bytes: 900_000_000 }
+    await expect(renderer.render(huge, DEFAULT_PLAN, NEVER)).rejects.toMatchObject({
+      code: 'renderer_out_of_memory',
+    })
+    expect(ends).toMatchObject([{ outOfMemory: true, killedFor: null }])
+  })
+
+  it('that came near its limit is replaced before the next job, of which it might say what is not so', async () => {
+    const pixels = { width: 6_000, height: 6_000, channels: 3 as const, background: '#888' }
+    const large = await sharp({ create: pixels })
+      .jpeg({ progressive: true, chromaSubsampling: '4:4:4' })
+      .toBuffer()
+    renderer = await open({ memoryBytes: 400_000_000 })
+    expect((await render(large)).outputs).toHaveLength(1)
+    await eventually(() => ends).toMatchObject([{ killedFor: 'worn' }])
+    await works()
+  })
+
+  it('says of no image that it is damaged because memory was short', async () => {
+    const noise = { type: 'gaussian' as const, mean: 128, sigma: 30 }
+    const pixels = { width: 3_000, height: 3_000, channels: 3 as const }
+    // Made once: it takes longer than all the rest.
+    const raw = await sharp({ create: { ...pixels, background: '#888', noise } })
+      .raw()
+      .toBuffer()
+    const large = sharp(raw, { raw: pixels })
+    renderer = await open({ memoryBytes: 20_000_000 })
+    for (const encoded of [
+      large.clone().jpeg({ progressive: true }),
+      large.clone().png({ compressionLevel: 1 }),
+      large.clone().webp({ effort: 0 }),
+      large.clone().tiff({ compression: 'lzw', tile: true, tileWidth: 1_504, tileHeight: 1_504 }),
+    ]) {
+      await expect(render(await encoded.toBuffer())).rejects.toMatchObject({ code: 'renderer_out_of_memory' })
+    }
+  })
+
+  it('tells how long it took to end and to be replaced', async () => {
+    const replaced: [ProcessEnd, number][] = []
+    renderer = await open({ onReplaced: (...told) => replaced.push(told) })
+    const abort = new AbortController()
+    const source = sourceOf(heavy)
+    const job = renderer.render(source, DEFAULT_PLAN, abort.signal)
+    await eventually(() => source.released).toBe(true)
+    abort.abort(new Error('enough'))
+    await expect(job).rejects.toThrow('enough')
+    await eventually(() => replaced.length).toBe(1)
+    expect(replaced).toEqual([[{ ...ends[0], goneAfterMs: expect.any(Number) }, expect.any(Number)]])
+    expect(ends[0]).toMatchObject({ killedFor: 'abandoned', outOfMemory: false })
   })
 
   it('is replaced after 500 jobs', async () => {
@@ -276,35 +352,27 @@ describe.skipIf(!HAS_PROC)('a rendering process', () => {
 })
 
 describe.skipIf(!HAS_PROC)('a rendering process that does not start', () => {
-  const node = process.execPath
-  let folder: string
-  beforeEach(async () => {
-    folder = await mkdtemp(path.join(tmpdir(), 'img42-renderer-'))
-  })
-  afterEach(async () => {
-    process.execPath = node
-    await rm(folder, { recursive: true })
+  afterEach(() => {
+    standIn.launch = null
   })
 
-  /** What is started in place of Node. */
-  async function startInstead(script: string): Promise<void> {
-    process.execPath = path.join(folder, 'node')
-    await writeFile(process.execPath, `#!/bin/sh\n${script}\n`, { mode: 0o755 })
+  function startInstead(script: string): void {
+    standIn.launch = { command: '/bin/sh', args: ['-c', script] }
   }
 
-  it('is an error of the one who opens the renderer, with its last words for the log', async () => {
-    await startInstead('echo no such module >&2; exit 3')
-    await expect(open()).rejects.toThrow('a rendering process could not be started')
+  it('is an error of the one who opens the renderer, with its last words', async () => {
+    startInstead('echo no such module >&2; exit 3')
+    await expect(open()).rejects.toThrow('a rendering process could not be started: no such module')
     expect(ends).toMatchObject([{ wasReady: false, exitCode: 3, stderr: 'no such module\n' }])
   })
 
   it('for want of a program is an error too', async () => {
-    process.execPath = path.join(folder, 'nothing')
+    standIn.launch = { command: '/nowhere/node', args: [] }
     await expect(open()).rejects.toThrow('a rendering process could not be started')
   })
 
   it('is killed when it talks nonsense', async () => {
-    await startInstead('printf "GET / HTTP/1.1" >&3; exec sleep 600')
+    startInstead('printf "GET / HTTP/1.1" >&3; exec sleep 600')
     await expect(open()).rejects.toThrow('a rendering process could not be started')
     expect(ends).toMatchObject([{ wasReady: false, killedFor: 'nonsense' }])
   })
@@ -313,12 +381,12 @@ describe.skipIf(!HAS_PROC)('a rendering process that does not start', () => {
     const others = renderProcessesOf()
     renderer = await open()
     const [pid] = renderProcessesOf().filter((one) => !others.includes(one))
-    await startInstead('exit 3')
+    startInstead('exit 3')
     process.kill(pid!, 'SIGKILL')
     await eventually(() => ends.length).toBeGreaterThan(0)
     const job = render(jpeg)
     await eventually(() => ends.some(({ wasReady }) => !wasReady)).toBe(true)
-    process.execPath = node
+    standIn.launch = null
     expect((await job).outputs).toHaveLength(1)
   })
 })
@@ -333,7 +401,7 @@ function spawnParent() {
     const pieces = []
     for await (const piece of process.stdin) pieces.push(piece)
     const bytes = pieces.reduce((sum, piece) => sum + piece.length, 0)
-    await renderer.render({ body: pieces, bytes }, new AbortController().signal)
+    await renderer.render({ body: pieces, bytes }, ${JSON.stringify(DEFAULT_PLAN)}, new AbortController().signal)
   `
   const child = spawn(process.execPath, ['--input-type=module', '--eval', program], {
     stdio: ['pipe', 'pipe', 'inherit'],

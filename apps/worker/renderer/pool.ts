@@ -1,21 +1,27 @@
 import type { Limits } from '../../../core/limits.ts'
 import type { Renderer } from '../../../core/ports/renderer.ts'
 import { type ProcessEnd, type RenderProcess, startRenderProcess } from './render-process.ts'
+import type { Confinement } from './sandbox/confinement.ts'
 
 export interface RendererOptions {
   /** Images at once, each in a process of its own. */
   concurrency: number
   limits: Limits
   /**
-   * The resident memory beyond which a rendering process is killed. Defaults to 1.5 GB: of the largest images within
-   * the default limits, most take up to 1.1 GB; an AVIF of 10 bits and full chroma takes 24 bytes a pixel.
+   * What one image may take of memory: the kernel refuses a rendering process more, and one that has more is killed.
+   * Defaults to 1.5 GB: of the largest images within the default limits, most take up to 1.1 GB; an AVIF of 10 bits and
+   * full chroma takes 24 bytes a pixel.
    */
   memoryBytes?: number
   /** Told of each rendering process that ended, whether on purpose (`killedFor`) or not. */
   onProcessEnd?: (end: ProcessEnd) => void
+  /** Told when another process is ready in the place of one that ended, so many milliseconds after that. */
+  onReplaced?: (end: ProcessEnd, afterMs: number) => void
 }
 
 export interface ProcessRenderer extends Renderer {
+  /** What the rendering processes may not do, found out by the first of them. */
+  readonly confinement: Confinement
   /** Ends all rendering processes and resolves when they are gone. Jobs that still run or wait reject. */
   close(): Promise<void>
 }
@@ -30,10 +36,12 @@ export interface ProcessRenderer extends Renderer {
  * @throws when a rendering process does not start; `onProcessEnd` was told what it wrote to stderr
  */
 export async function openRenderer(options: RendererOptions): Promise<ProcessRenderer> {
-  const { concurrency, limits, memoryBytes = 1_500_000_000, onProcessEnd } = options
+  const { concurrency, limits, memoryBytes = 1_500_000_000, onProcessEnd, onReplaced } = options
   const all = new Set<RenderProcess>()
   const idle: RenderProcess[] = []
   const queue: PromiseWithResolvers<RenderProcess>[] = []
+  /** The places that no process is ready to fill yet, the longest free one first. */
+  const vacancies: { end: ProcessEnd; since: number }[] = []
   let restart: NodeJS.Timeout | undefined
   let closed = false
 
@@ -41,11 +49,16 @@ export async function openRenderer(options: RendererOptions): Promise<ProcessRen
     const process = startRenderProcess(memoryBytes)
     all.add(process)
     process.ready.then(
-      () => offer(process),
+      () => {
+        const vacancy = vacancies.shift()
+        if (vacancy) onReplaced?.(vacancy.end, Math.round(performance.now() - vacancy.since))
+        offer(process)
+      },
       () => {},
     )
     process.ended.then((end) => {
       all.delete(process)
+      if (end.wasReady) vacancies.push({ end, since: performance.now() })
       onProcessEnd?.(end)
       refill(end.wasReady)
     })
@@ -72,7 +85,8 @@ export async function openRenderer(options: RendererOptions): Promise<ProcessRen
 
   /** Gives a process that is free to the job that has waited longest. */
   function offer(process: RenderProcess): void {
-    if (process.jobs >= MAX_JOBS || process.rssBytes > MAX_IDLE_BYTES) process.kill('worn')
+    const worn = process.jobs >= MAX_JOBS || process.rssBytes > MAX_IDLE_BYTES || process.strained
+    if (worn) process.kill('worn')
     if (!process.alive) return
     const next = queue.shift()
     if (next) next.resolve(process)
@@ -104,23 +118,24 @@ export async function openRenderer(options: RendererOptions): Promise<ProcessRen
     await Promise.all([...all].map(({ ended }) => ended))
   }
 
-  let engine: string
+  let ready: Awaited<RenderProcess['ready']>
   try {
     const first = Array.from({ length: concurrency }, start)
-    ;[engine] = (await Promise.all(first.map(({ ready }) => ready))) as [string, ...string[]]
+    ;[ready] = (await Promise.all(first.map(({ ready }) => ready))) as [typeof ready]
   } catch (error) {
     await close()
-    throw new Error('a rendering process could not be started', { cause: error })
+    throw new Error(`a rendering process could not be started: ${(error as Error).message}`, { cause: error })
   }
 
   return {
-    engine,
-    async render(source, signal) {
+    engine: ready.engine,
+    confinement: ready.confinement,
+    async render(source, plan, signal) {
       signal.throwIfAborted()
       if (closed) throw new Error('the renderer is closed')
       const process = await take(signal)
       try {
-        return await process.render(source, limits, signal)
+        return await process.render(source, limits, plan, signal)
       } finally {
         offer(process)
       }

@@ -1,10 +1,11 @@
-import { writeFileSync } from 'node:fs'
 import { Socket } from 'node:net'
 import { PermanentError, WorkError } from '../../../core/errors.ts'
 import { createFrameReader, encodeHeader, type FrameHeader } from './frames.ts'
 import { prepareLibvips } from './libvips.ts'
 import type { Answer, RenderRequest } from './messages.ts'
-import { renderThumbnail } from './thumbnail.ts'
+import { saysOutOfMemory, watchStrain } from './out-of-memory.ts'
+import { render } from './render.ts'
+import { confinementOf, dropRoot } from './sandbox/confinement.ts'
 
 // The rendering process: reads requests from file descriptor 3, answers there, and ends when the pipe does.
 
@@ -16,8 +17,14 @@ const pipe = new Socket({ fd: 3 })
 const die = () => process.kill(process.pid, 'SIGKILL')
 pipe.on('error', die).on('end', die).on('close', die)
 
-becomeFirstVictim()
-const engine = await prepareLibvips()
+const engine = await prepareLibvips().catch((error: Error) => {
+  // For the worker's log: the sentence, without the stack.
+  process.stderr.write(error.message, () => process.exit(1))
+  return new Promise<never>(() => {})
+})
+dropRoot()
+const confinement = await confinementOf()
+const strained = watchStrain(confinement.dataLimitBytes)
 pipe.on(
   'data',
   createFrameReader({ headerBytes: 64 * 1024, bodyBytes: Number.MAX_SAFE_INTEGER }, async (header, body) => {
@@ -25,49 +32,49 @@ pipe.on(
     send(answer, bodies)
   }),
 )
-send({ kind: 'hello', bytes: 0, engine }, [])
+send({ kind: 'hello', bytes: 0, engine, confinement }, [])
 
 async function work(
-  { limits }: RenderRequest,
+  { limits, plan }: RenderRequest,
   original: Buffer,
 ): Promise<{ answer: Answer; bodies: Uint8Array[] }> {
   try {
-    const { outputs, warnings } = await renderThumbnail(original, limits)
+    const { outputs, warnings, facts, cost } = await render(original, limits, plan)
     const bodies = outputs.map(({ body }) => body)
     const answer: Answer = {
       kind: 'rendered',
       bytes: bodies.reduce((sum, { byteLength }) => sum + byteLength, 0),
-      rssBytes: process.memoryUsage.rss(),
+      ...memory(),
       outputs: outputs.map(({ body, ...output }) => ({ ...output, bytes: body.byteLength })),
       warnings,
+      facts,
+      cost,
     }
     return { answer, bodies }
   } catch (error) {
     return {
-      answer: { kind: 'failed', bytes: 0, rssBytes: process.memoryUsage.rss(), error: asData(error) },
+      answer: { kind: 'failed', bytes: 0, ...memory(), error: asData(error) },
       bodies: [],
     }
   }
 }
 
+function memory(): Pick<Exclude<Answer, { kind: 'hello' }>, 'rssBytes' | 'strained'> {
+  return { rssBytes: process.memoryUsage.rss(), strained: strained() }
+}
+
 function asData(error: unknown): Extract<Answer, { kind: 'failed' }>['error'] {
   const message = error instanceof Error ? error.message.slice(0, 1_000) : String(error)
+  const outOfMemory = { class: 'work', code: 'renderer_out_of_memory', message } as const
   if (error instanceof PermanentError && error.code !== 'original_missing') {
-    return { class: 'permanent', code: error.code, message }
+    const sure = error.code !== 'corrupt' && error.code !== 'truncated'
+    return sure || !strained() ? { class: 'permanent', code: error.code, message } : outOfMemory
   }
-  if (error instanceof WorkError && error.code === 'renderer_killed')
-    return { class: 'work', code: error.code, message }
-  return { class: 'work', code: 'internal', message }
+  const known = error instanceof WorkError && error.code === 'renderer_out_of_memory'
+  return known || saysOutOfMemory(message) ? outOfMemory : { class: 'work', code: 'internal', message }
 }
 
 function send(header: Answer & FrameHeader, bodies: readonly Uint8Array[]): void {
   pipe.write(encodeHeader(header))
   for (const body of bodies) pipe.write(body)
-}
-
-/** When the machine runs out of memory, the kernel kills this process rather than the worker. Linux only. */
-function becomeFirstVictim(): void {
-  try {
-    writeFileSync('/proc/self/oom_score_adj', '1000')
-  } catch {}
 }

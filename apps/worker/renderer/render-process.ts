@@ -1,19 +1,23 @@
 import { spawn } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
 import type { Duplex, Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { PermanentError, WorkError } from '../../../core/errors.ts'
 import type { Limits } from '../../../core/limits.ts'
 import { orAborted } from '../../../core/or-aborted.ts'
-import type { RenderedOutput, Rendering, RenderSource } from '../../../core/ports/renderer.ts'
+import type { RenderedOutput, Rendering, RenderPlan, RenderSource } from '../../../core/ports/renderer.ts'
 import { createFrameReader } from './frames.ts'
 import { watchMemory } from './memory-watch.ts'
 import { ANSWER_LIMITS, type Answer, parseAnswer } from './messages.ts'
+import { saysOutOfMemory, systemKills } from './out-of-memory.ts'
+import type { Confinement } from './sandbox/confinement.ts'
+import { ENVIRONMENT, launchOf } from './sandbox/launch.ts'
 import { sendOriginal } from './send-original.ts'
 
 /** A rendering process, as the worker holds it. */
 export interface RenderProcess {
-  /** Its engine, once it is ready to work. Rejects when it ended before. */
-  readonly ready: Promise<string>
+  /** Once it is ready to work. Rejects when it ended before, with what it said. */
+  readonly ready: Promise<{ engine: string; confinement: Confinement }>
   /** Resolves when the process is gone and all that it had said was read. */
   readonly ended: Promise<ProcessEnd>
   /** False from the moment that it is killed. */
@@ -22,8 +26,10 @@ export interface RenderProcess {
   readonly jobs: number
   /** Its memory after its last job. */
   readonly rssBytes: number
+  /** Whether it ever came near its limit of memory. */
+  readonly strained: boolean
   /** One at a time. Rejects as {@link Renderer.render} does, and kills the process where it cannot go on. */
-  render(source: RenderSource, limits: Limits, signal: AbortSignal): Promise<Rendering>
+  render(source: RenderSource, limits: Limits, plan: RenderPlan, signal: AbortSignal): Promise<Rendering>
   /** SIGKILL: decoding hears nothing else. */
   kill(why: KillReason): void
 }
@@ -36,6 +42,10 @@ export interface ProcessEnd {
   wasReady: boolean
   exitCode: number | null
   signal: NodeJS.Signals | null
+  /** Whether it ended for want of memory, whoever noticed. */
+  outOfMemory: boolean
+  /** From the kill until it was gone; null when nobody here killed it. */
+  goneAfterMs: number | null
   /** The end of what it wrote there. */
   stderr: string
 }
@@ -50,18 +60,24 @@ type Verdict = Exclude<Answer, { kind: 'hello' }> & { body: Buffer }
 
 /** @throws when the system starts no process */
 export function startRenderProcess(memoryBytes: number): RenderProcess {
-  const child = spawn(process.execPath, [ENTRY], {
-    stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
+  const { command, args } = launchOf(ENTRY, memoryBytes)
+  const child = spawn(command, args, {
+    // The last one is its leash: nothing is ever written there, and it is killed when this end of it closes.
+    stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe'],
     env: ENVIRONMENT,
     cwd: '/',
   })
-  const ready = Promise.withResolvers<string>()
+  becomesFirstVictim(child.pid)
+  const systemKillsBefore = systemKills()
+  const ready = Promise.withResolvers<{ engine: string; confinement: Confinement }>()
   const ended = Promise.withResolvers<ProcessEnd>()
   let wasReady = false
   let gone = false
   let killedFor: KillReason | null = null
+  let killedAt: number | null = null
   let jobs = 0
   let rssBytes = 0
+  let strained = false
   let waiting: PromiseWithResolvers<Verdict> | null = null
 
   // 'close' rather than 'exit': by then the last that it said was read.
@@ -69,7 +85,7 @@ export function startRenderProcess(memoryBytes: number): RenderProcess {
   child.on('error', () => {
     if (child.pid === undefined) onEnd(null, null)
   })
-  const [, , stderr, pipe] = child.stdio as unknown as [null, null, Readable, Duplex]
+  const [, , stderr, pipe, leash] = child.stdio as unknown as [null, null, Readable, Duplex, Duplex]
   const lastWords = keepEnd(stderr)
   // Whoever does not wait for `ready` hears of the end from `ended`.
   ready.promise.catch(() => {})
@@ -78,10 +94,10 @@ export function startRenderProcess(memoryBytes: number): RenderProcess {
     const answer = parseAnswer(header)
     if (answer.kind === 'hello') {
       wasReady = true
-      return ready.resolve(answer.engine)
+      return ready.resolve(answer)
     }
     if (!waiting) throw new Error('an answer to nothing')
-    rssBytes = answer.rssBytes
+    ;({ rssBytes, strained } = answer)
     waiting.resolve({ ...answer, body })
   })
   pipe.on('data', (piece: Buffer) => {
@@ -93,28 +109,43 @@ export function startRenderProcess(memoryBytes: number): RenderProcess {
   })
   // A write to a process that has gone fails; that it has gone is heard above.
   pipe.on('error', () => {})
+  leash.on('error', () => {}).resume()
 
   function onEnd(exitCode: number | null, signal: NodeJS.Signals | null): void {
     if (gone) return
     gone = true
-    ended.resolve({ killedFor, pid: child.pid, wasReady, exitCode, signal, stderr: lastWords() })
-    const failure = endAsError(killedFor, signal ?? `exit code ${exitCode}`, memoryBytes)
-    ready.reject(failure)
-    waiting?.reject(failure)
+    const end: ProcessEnd = {
+      ...{ killedFor, pid: child.pid, wasReady, exitCode, signal, stderr: lastWords() },
+      outOfMemory: false,
+      goneAfterMs: killedAt === null ? null : Math.round(performance.now() - killedAt),
+    }
+    // The system kills for memory too, and so does a program that gets none.
+    const killedBySystem = signal === 'SIGKILL' && systemKills() > systemKillsBefore
+    end.outOfMemory =
+      killedFor === 'memory' || (killedFor === null && (killedBySystem || saysOutOfMemory(end.stderr)))
+    ended.resolve(end)
+    ready.reject(new Error(sentenceOf(end)))
+    waiting?.reject(endAsError(end, memoryBytes))
   }
 
   function kill(why: KillReason): void {
     killedFor ??= why
+    killedAt ??= performance.now()
     child.kill('SIGKILL')
   }
 
-  async function render(source: RenderSource, limits: Limits, signal: AbortSignal): Promise<Rendering> {
+  async function render(
+    source: RenderSource,
+    limits: Limits,
+    plan: RenderPlan,
+    signal: AbortSignal,
+  ): Promise<Rendering> {
     signal.throwIfAborted()
     const verdict = Promise.withResolvers<Verdict>()
     const over = new AbortController()
     const unwatch = watchMemory(child.pid, memoryBytes, () => kill('memory'))
     let begun = false
-    const sent = sendOriginal(pipe, source, limits, over.signal, () => {
+    const sent = sendOriginal(pipe, source, limits, plan, over.signal, () => {
       begun = true
     })
     waiting = verdict
@@ -146,6 +177,9 @@ export function startRenderProcess(memoryBytes: number): RenderProcess {
     get rssBytes() {
       return rssBytes
     },
+    get strained() {
+      return strained
+    },
     render,
     kill,
   }
@@ -163,19 +197,32 @@ function asRendering(answer: Verdict): Rendering {
     offset += bytes
     return { ...output, body }
   })
-  return { outputs, warnings: answer.warnings }
+  const { warnings, facts, cost } = answer
+  return { outputs, warnings, facts, cost }
 }
 
-function endAsError(killedFor: KillReason | null, how: string, memoryBytes: number): WorkError {
-  switch (killedFor) {
-    case 'memory':
-      return new WorkError('renderer_killed', `rendering took more than ${memoryBytes} bytes of memory`)
-    case null:
-    case 'nonsense':
-      return new WorkError('renderer_crashed', `the rendering process ended unexpectedly (${how})`)
-    default:
-      return new WorkError('renderer_killed', 'the rendering process was ended')
+function endAsError({ killedFor, outOfMemory, signal, exitCode }: ProcessEnd, memoryBytes: number): Error {
+  if (outOfMemory) {
+    return new WorkError('renderer_out_of_memory', `rendering takes more than ${memoryBytes} bytes of memory`)
   }
+  if (killedFor === null || killedFor === 'nonsense') {
+    const how = signal ?? `exit code ${exitCode}`
+    return new WorkError('renderer_crashed', `the rendering process ended unexpectedly (${how})`)
+  }
+  return new Error('the rendering process was ended')
+}
+
+/** What it said of itself: the error, where Node wrote the place before it and the stack behind. */
+function sentenceOf({ stderr, signal, exitCode }: ProcessEnd): string {
+  const said = /^\w*Error.*$/m.exec(stderr)?.[0] ?? stderr.trim().split('\n').at(-1)
+  return said || `it ended (${signal ?? `exit code ${exitCode}`})`
+}
+
+/** When the machine runs out of memory, the kernel kills this process rather than the worker. Linux only. */
+function becomesFirstVictim(pid: number | undefined): void {
+  try {
+    writeFileSync(`/proc/${pid}/oom_score_adj`, '1000')
+  } catch {}
 }
 
 /** Reads the stream to its end and keeps the last {@link LAST_WORDS} characters of it. */
@@ -188,13 +235,5 @@ function keepEnd(stream: Readable): () => string {
 }
 
 const ENTRY = fileURLToPath(new URL('render-child.ts', import.meta.url))
-
-/** All that the process gets of the environment: above all no credentials. */
-const ENVIRONMENT = {
-  // Two malloc arenas instead of eight a core: resident memory levels off at about half.
-  MALLOC_ARENA_MAX: '2',
-  // It renders one image at a time.
-  UV_THREADPOOL_SIZE: '1',
-}
 
 const LAST_WORDS = 2_000

@@ -2,6 +2,7 @@ import { Writable } from 'node:stream'
 import { describe, expect, it } from 'vitest'
 import { DependencyError } from '../../../core/errors.ts'
 import { DEFAULT_LIMITS } from '../../../core/limits.ts'
+import { DEFAULT_PLAN } from '../../../test/job-result.ts'
 import { createFrameReader } from './frames.ts'
 import { sendOriginal } from './send-original.ts'
 import { eventually } from './testing/eventually.ts'
@@ -34,18 +35,18 @@ describe('sending an original', () => {
         callback()
       },
     })
-    await sendOriginal(pipe, sourceOf(ORIGINAL), DEFAULT_LIMITS, never, () => {})
-    await sendOriginal(pipe, sourceOf(Buffer.alloc(0)), DEFAULT_LIMITS, never, () => {})
+    await sendOriginal(pipe, sourceOf(ORIGINAL), DEFAULT_LIMITS, DEFAULT_PLAN, never, () => {})
+    await sendOriginal(pipe, sourceOf(Buffer.alloc(0)), DEFAULT_LIMITS, DEFAULT_PLAN, never, () => {})
     expect(frames).toEqual([
-      [{ bytes: ORIGINAL.length, limits: DEFAULT_LIMITS }, ORIGINAL],
-      [{ bytes: 0, limits: DEFAULT_LIMITS }, Buffer.alloc(0)],
+      [{ bytes: ORIGINAL.length, limits: DEFAULT_LIMITS, plan: DEFAULT_PLAN }, ORIGINAL],
+      [{ bytes: 0, limits: DEFAULT_LIMITS, plan: DEFAULT_PLAN }, Buffer.alloc(0)],
     ])
   })
 
   it('asks the source for the next piece only when the last has left', async () => {
     const { pipe, taken, drain } = slowPipe()
     const source = sourceOf(ORIGINAL)
-    const sending = sendOriginal(pipe, source, DEFAULT_LIMITS, never, () => {})
+    const sending = sendOriginal(pipe, source, DEFAULT_LIMITS, DEFAULT_PLAN, never, () => {})
     for (let pieces = 1; pieces <= 10; pieces++) {
       // The header, then the pieces.
       await eventually(() => taken.length).toBe(pieces)
@@ -62,7 +63,7 @@ describe('sending an original', () => {
     const { pipe, taken, drain } = slowPipe()
     pipe.on('error', () => {})
     const source = sourceOf(ORIGINAL)
-    const sending = sendOriginal(pipe, source, DEFAULT_LIMITS, never, () => {})
+    const sending = sendOriginal(pipe, source, DEFAULT_LIMITS, DEFAULT_PLAN, never, () => {})
     await eventually(() => taken.length).toBe(1)
     drain(new Error('EPIPE'))
     await sending
@@ -72,7 +73,7 @@ describe('sending an original', () => {
   it('lets the source go, and sends nothing more, when its job is over', async () => {
     const { pipe, taken } = slowPipe()
     const source = sourceOf(ORIGINAL)
-    await sendOriginal(pipe, source, DEFAULT_LIMITS, AbortSignal.abort(), () => {})
+    await sendOriginal(pipe, source, DEFAULT_LIMITS, DEFAULT_PLAN, AbortSignal.abort(), () => {})
     expect(source).toMatchObject({ taken: 1, released: true })
     expect(taken).toEqual([])
   })
@@ -83,7 +84,7 @@ describe('sending an original', () => {
   ])('blames the store for an original of %s bytes than were announced', async (_, bytes, found) => {
     const pipe = new Writable({ write: (_piece, _encoding, callback) => callback() })
     const { body } = sourceOf(ORIGINAL)
-    const sending = sendOriginal(pipe, { body, bytes }, DEFAULT_LIMITS, never, () => {})
+    const sending = sendOriginal(pipe, { body, bytes }, DEFAULT_LIMITS, DEFAULT_PLAN, never, () => {})
     await expect(sending).rejects.toThrow(DependencyError)
     await expect(sending).rejects.toThrow(`the original was to have ${bytes} bytes and has ${found}`)
   })

@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream'
 import { DependencyError } from '../../../core/errors.ts'
 import type { Limits } from '../../../core/limits.ts'
-import type { RenderSource } from '../../../core/ports/renderer.ts'
+import type { RenderPlan, RenderSource } from '../../../core/ports/renderer.ts'
 import { encodeHeader } from './frames.ts'
 import type { RenderRequest } from './messages.ts'
 
@@ -19,10 +19,11 @@ export async function sendOriginal(
   pipe: Writable,
   source: RenderSource,
   limits: Limits,
+  plan: RenderPlan,
   over: AbortSignal,
   onBegin: () => void,
 ): Promise<void> {
-  const request: RenderRequest = { bytes: source.bytes, limits }
+  const request: RenderRequest = { bytes: source.bytes, limits, plan }
   let begun = false
   let sent = 0
 

@@ -64,6 +64,7 @@ function factsOf(items: Items, sequence: boolean): ImageFacts {
     ...(!sequence && { frames: 1 }),
     ...(samples && { channels: samples.channels + (alpha ? 1 : 0), bitDepth: samples.bitDepth }),
     alpha,
+    ...([...types.values()].includes('tmap') && { gainMap: true as const }),
     ...(cicp && { cicp: { primaries: cicp.primaries, transfer: cicp.transfer } }),
   }
 }

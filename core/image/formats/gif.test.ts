@@ -11,6 +11,12 @@ import { factsOf, inspect, refusalOf } from '../../../test/images/inspect.ts'
 import { DEFAULT_LIMITS } from '../../limits.ts'
 
 describe('a GIF', () => {
+  it('whose frames have codes longer than there are is refused as corrupt', () => {
+    const frame = gifFrame(30, 20)
+    frame[10 + 6] = 12
+    expect(refusalOf(gif(30, 20, frame))).toMatchObject({ code: 'corrupt', fault: 'file' })
+  })
+
   it('has the size of its screen, not of its frames', () => {
     expect(factsOf(gif(3_000, 50, gifFrame(1, 1)))).toEqual({
       type: 'gif',
@@ -57,6 +63,7 @@ describe('a GIF', () => {
       ok: false,
       status: 422,
       code: 'too_many_frames',
+      fault: 'service',
       message: 'the GIF has at least 11 frames; the limit is 10',
     })
     expect(factsOf(gif(1, 1, frames(10)), limits)).toMatchObject({ frames: 10 })

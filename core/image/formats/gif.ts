@@ -39,7 +39,9 @@ export function* parseGif(bytes: ForwardBytes, limits: Limits): Parsing<ImageFac
       checkPixels('a GIF frame', frameWidth, frameHeight, limits)
       checkFrames(frames, `the GIF has at least ${frames} frames`, limits)
       checkAnimation(frames, width, height, limits)
-      yield* bytes.skip(colourTable + CODE_SIZE_BYTES)
+      yield* bytes.skip(colourTable)
+      const codeSize = (yield* bytes.take(1))[0]!
+      if (codeSize > MOST_CODE_BITS) throw corrupt(`the GIF has a frame with codes of ${codeSize} bits`)
       yield* bytes.skipBlocks()
     } else if (introducer === TRAILER || frames > 0) {
       // Browsers take anything that is no block for the end, once there is something to show.
@@ -75,4 +77,5 @@ const GRAPHIC_CONTROL = 0xf9
 const TRANSPARENT_FLAG = 1
 const IMAGE = 0x2c
 const TRAILER = 0x3b
-const CODE_SIZE_BYTES = 1
+/** Codes have 12 bits at most, and the first ones are one longer than this. */
+const MOST_CODE_BITS = 11

@@ -66,11 +66,20 @@ describe('a JPEG', () => {
     expect(refusalOf(jpeg(jpegFrame({ width: 9, height: 0 }))).message).toMatch(/DNL/)
   })
 
+  it('tells of a gain map, by XMP or by the mark of ISO 21496-1', () => {
+    const xmp = 'http://ns.adobe.com/xap/1.0/\0<x xmlns:hdrgm="http://ns.adobe.com/hdr-gain-map/1.0/"/>'
+    const iso = 'urn:iso:std:iso:ts:21496:-1\0\0\0\0\0'
+    expect(factsOf(jpeg(jpegSegment(0xe1, Buffer.from(xmp)), frame)).gainMap).toBe(true)
+    expect(factsOf(jpeg(jpegSegment(0xe2, Buffer.from(iso)), frame)).gainMap).toBe(true)
+    expect(factsOf(jpeg(jpegSegment(0xe2, Buffer.from('MPF\0')), frame)).gainMap).toBeUndefined()
+  })
+
   it('over the limit is refused by limit and value', () => {
     expect(refusalOf(jpeg(jpegFrame({ width: 16_384, height: 16_384 })))).toEqual({
       ok: false,
       status: 422,
       code: 'too_many_pixels',
+      fault: 'service',
       message: 'a JPEG of 16384 × 16384 is 268435456 pixels; the limit is 100000000',
     })
   })

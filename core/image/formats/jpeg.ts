@@ -12,6 +12,7 @@ import { corrupt, IMAGE_TYPES, type ImageFacts, unsupported } from '../verdict.t
 export function* parseJpeg(bytes: ForwardBytes, limits: Limits): Parsing<ImageFacts> {
   let frame: Frame | null = null
   let orientation: number | null = null
+  let gainMap = false
   yield* bytes.skip(2)
   for (;;) {
     const marker = yield* nextMarker(bytes)
@@ -19,7 +20,8 @@ export function* parseJpeg(bytes: ForwardBytes, limits: Limits): Parsing<ImageFa
     if (marker === SOI || marker === EOI || marker < SOF0) {
       throw corrupt(`the JPEG has a marker FF${hex(marker)} where its header should be`)
     }
-    const length = view(yield* bytes.take(2)).getUint16(0) - 2
+    const [high, low] = yield* bytes.take(2)
+    const length = high! * 256 + low! - 2
     if (length < 0) throw corrupt(`the JPEG has a segment FF${hex(marker)} without a valid length`)
     if (marker === SOS) {
       if (!frame) throw corrupt('the JPEG has a scan before its frame header')
@@ -29,9 +31,10 @@ export function* parseJpeg(bytes: ForwardBytes, limits: Limits): Parsing<ImageFa
       if (frame) throw corrupt('the JPEG has two frame headers')
       frame = yield* readFrame(bytes, marker, length)
       checkPixels('a JPEG', frame.width, frame.height, limits)
-    } else if (marker === APP1 && orientation === null) {
+    } else if (marker === APP1 || marker === APP2) {
       const segment = yield* bytes.take(length)
-      if (ascii(segment, 0, 6) === 'Exif\0\0') orientation = exifOrientation(segment)
+      if (marker === APP1 && ascii(segment, 0, 6) === 'Exif\0\0') orientation ??= exifOrientation(segment)
+      else gainMap ||= tellsOfGainMap(segment)
     } else {
       yield* bytes.skip(length)
     }
@@ -47,7 +50,16 @@ export function* parseJpeg(bytes: ForwardBytes, limits: Limits): Parsing<ImageFa
     channels: frame.channels,
     alpha: false,
     bitDepth: 8,
+    ...(gainMap && { gainMap: true as const }),
   }
+}
+
+/** XMP of Adobe's and Android's gain maps, and the mark of ISO 21496-1; the map itself stands behind the image. */
+function tellsOfGainMap(segment: Uint8Array): boolean {
+  if (ascii(segment, 0, ISO_GAIN_MAP.length) === ISO_GAIN_MAP) return true
+  return (
+    ascii(segment, 0, XMP.length) === XMP && new TextDecoder('latin1').decode(segment).includes(GAIN_MAP_XMP)
+  )
 }
 
 interface Frame {
@@ -106,6 +118,10 @@ const SOI = 0xd8
 const EOI = 0xd9
 const SOS = 0xda
 const APP1 = 0xe1
+const APP2 = 0xe2
+const ISO_GAIN_MAP = 'urn:iso:std:iso:ts:21496:-1\0'
+const XMP = 'http://ns.adobe.com/xap/1.0/\0'
+const GAIN_MAP_XMP = 'http://ns.adobe.com/hdr-gain-map/1.0/'
 const SOF55 = 0xf7
 
 /** What neither the decoder nor any browser reads; baseline, extended and progressive Huffman remain. */

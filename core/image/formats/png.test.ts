@@ -58,6 +58,16 @@ describe('a PNG', () => {
     expect(factsOf(png(size, animationControl(0), data, end))).toMatchObject({ animated: false, frames: 1 })
   })
 
+  it('tells how long its animation takes, and how often', () => {
+    const frame = (sequence: number, delayMs: number) => frameControl(sequence, size, delayMs)
+    const frames = [frame(0, 100), data, frame(1, 250), frame(2, 0)]
+    expect(factsOf(png(size, animationControl(3, 4), ...frames, end))).toMatchObject({
+      // A delay of 0 is shown for 100 ms.
+      durationMs: 450,
+      loop: 4,
+    })
+  })
+
   it('says when its default image is no frame of the animation', () => {
     const animated = png(size, animationControl(2), data, frameControl(0, size), end)
     expect(factsOf(animated).defaultImageOutsideAnimation).toBe(true)

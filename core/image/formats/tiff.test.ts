@@ -17,6 +17,21 @@ const without = (tag: number, ...more: TiffField[]) => [
 ]
 
 describe('a TIFF', () => {
+  it('of more channels, or more bits, than pictures have is refused by limit and value', () => {
+    const of = (...more: TiffField[]) =>
+      refusalOf(
+        tiff([[...tiffImage(4, 4).filter(([tag]) => !more.some(([other]) => other === tag)), ...more]]),
+      )
+    expect(of([277, 3, 9])).toMatchObject({
+      code: 'unsupported_type',
+      fault: 'service',
+      message: expect.stringContaining('a TIFF of 9 channels (the limit is 5)'),
+    })
+    expect(of([258, 3, 32])).toMatchObject({
+      message: expect.stringContaining('32 bits a sample (the limit is 16)'),
+    })
+  })
+
   it.each(LAYOUTS)('tells its size, channels and bits: %s', (_, options) => {
     expect(factsOf(tiff([tiffImage(600, 400)], options))).toEqual({
       type: 'tiff',

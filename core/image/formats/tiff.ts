@@ -1,7 +1,7 @@
 import type { Limits } from '../../limits.ts'
 import { ascii, view } from '../bytes.ts'
 import { EndOfBytes, type ForwardBytes, type Parsing } from '../forward-parser.ts'
-import { checkFrames, checkPixels } from '../limit-checks.ts'
+import { checkFrames, checkPixels, checkSamples } from '../limit-checks.ts'
 import { upright, validOrientation } from '../orientation.ts'
 import { entryBytes, readEntry, readOffset, TAG, type TiffEntry, type TiffLayout } from '../tiff-directory.ts'
 import { corrupt, IMAGE_TYPES, type ImageFacts, unsupported } from '../verdict.ts'
@@ -32,6 +32,7 @@ export function* parseTiff(bytes: ForwardBytes, limits: Limits): Parsing<ImageFa
   const orientation = validOrientation(value(TAG.orientation))
   const channels = value(TAG.samplesPerPixel) ?? 1
   const bitDepth = value(TAG.bitsPerSample) ?? ahead.bitDepth
+  checkSamples('a TIFF', channels, bitDepth)
   return {
     type: 'tiff',
     contentType: IMAGE_TYPES.tiff.contentType,

@@ -4,6 +4,7 @@ import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createS3Client } from '../../../infra/s3/client.ts'
 import { startTestAws, type TestAws } from '../../aws.ts'
+import { RESULT, STILL_JPEG } from '../../job-result.ts'
 import { BUDGET, type JobTable, openJobTable } from '../../races/job-table.ts'
 import { audit } from './audit.ts'
 import type { CheckedImage, Findings, Upload } from './ledger.ts'
@@ -109,14 +110,14 @@ async function done({ ends = true } = {}): Promise<Upload> {
   const claim = await table.jobs.claim({ jobId, owner: 'worker', leaseMs: 20_000, budget: BUDGET })
   if (claim.kind !== 'claimed') throw new Error(claim.kind)
   const output = {
-    ...{ name: 'thumbnail', key: `outputs/${jobId}/thumbnail@1`, contentType: 'image/png' },
+    ...{ name: 'thumbnail', key: `outputs/${jobId}/thumbnail@1`, ...STILL_JPEG },
     ...{ bytes: OUTPUT.length, sha256: sha256(OUTPUT), width: 1, height: 1 },
   }
   await put(output.key, OUTPUT)
   await table.jobs.end({
     jobId,
     by: { kind: 'holder', fence: claim.fence },
-    end: { status: 'SUCCEEDED', outputs: [output], warnings: [] },
+    end: { status: 'SUCCEEDED', outputs: [output], warnings: [], result: RESULT },
   })
   return { key, image: IMAGE, jobId, status: 'SUCCEEDED' }
 }

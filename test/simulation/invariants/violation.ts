@@ -20,6 +20,8 @@ export const INVARIANTS = {
   lease: 'step 5: a job is claimed only when it is due and no live lease holds it',
   callback: 'webhooks: one callback is owed for each end of a job that asked for one, and no other',
   dead_letter: 'sweeps: a dead letter changes no job that is finished, held, or of a later generation',
+  moderation:
+    'results: a job has the verdict on the very picture that was shown, and what is rejected has no outputs',
   defect: 'no step meets an error that nobody foresaw',
 } as const
 

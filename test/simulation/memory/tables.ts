@@ -1,6 +1,14 @@
 import type { CallbackEvent } from '../../../core/callback.ts'
 import type { ImageWarning } from '../../../core/image/warnings.ts'
-import type { Job, JobError, JobStatus, OriginalFacts, Output } from '../../../core/job.ts'
+import type {
+  Job,
+  JobError,
+  JobOptions,
+  JobResult,
+  JobStatus,
+  OriginalFacts,
+  Output,
+} from '../../../core/job.ts'
 import type { DeadLetterVerdictName, JobEvent } from '../../../db/schema.ts'
 
 /** The tables of `db/schema.ts` in memory, with times in milliseconds. One call is one transaction. */
@@ -49,8 +57,10 @@ export interface JobRow {
   leaseUntil: number | null
   objectKey: string
   original: OriginalFacts
+  options: JobOptions
   warnings: ImageWarning[]
   outputs: Output[] | null
+  result: JobResult | null
   error: JobError | null
   lastError: JobError | null
   republications: number
@@ -177,8 +187,10 @@ export function toJob(tables: Tables, row: JobRow): Job {
     claimableInMs: Math.max(0, waitsUntil - tables.now()),
     objectKey: row.objectKey,
     original: structuredClone(row.original),
+    options: structuredClone(row.options),
     warnings: structuredClone(row.warnings),
     outputs: structuredClone(row.outputs),
+    result: structuredClone(row.result),
     error: structuredClone(row.error),
     lastError: structuredClone(row.lastError),
     createdAt: new Date(row.createdAt),

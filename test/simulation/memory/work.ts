@@ -50,6 +50,7 @@ export function endJob(tables: Tables, { jobId, by, end, deadLetter }: JobEnd): 
   row.status = end.status
   if (end.status === 'SUCCEEDED') {
     row.outputs = structuredClone(end.outputs)
+    row.result = structuredClone(end.result)
     row.warnings = [...row.warnings, ...structuredClone(end.warnings)]
   } else {
     row.error = structuredClone(end.error)

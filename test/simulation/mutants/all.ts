@@ -1,4 +1,5 @@
 import { admissionMutants } from './admission.ts'
+import { moderationMutants } from './moderation.ts'
 import type { Mutant } from './mutant.ts'
 import { publishingMutants } from './publishing.ts'
 import { sweepMutants } from './sweeps.ts'
@@ -8,5 +9,6 @@ export const MUTANTS: readonly Mutant[] = [
   ...admissionMutants,
   ...publishingMutants,
   ...workMutants,
+  ...moderationMutants,
   ...sweepMutants,
 ]

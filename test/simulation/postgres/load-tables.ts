@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely'
-import type { JobError } from '../../../core/job.ts'
+import { DEFAULT_OPTIONS, type JobError } from '../../../core/job.ts'
+import { toOutput } from '../../../db/jobs/stored-output.ts'
 import type { Database } from '../../../db/schema.ts'
 import { recordId, type Tables } from '../memory/tables.ts'
 
@@ -30,8 +31,10 @@ export async function loadTables(db: Kysely<Database>, tables: Tables): Promise<
       leaseUntil: time(row.lease_until),
       objectKey: row.object_key,
       original: row.original,
+      options: row.options ?? DEFAULT_OPTIONS,
       warnings: row.warnings,
-      outputs: row.outputs,
+      outputs: row.outputs?.map(toOutput) ?? null,
+      result: row.result,
       error: row.error_code && { code: row.error_code, message: row.error_message ?? '' },
       lastError: row.last_error_code && { code: row.last_error_code, message: row.last_error_message ?? '' },
       republications: row.republications,

@@ -1,4 +1,6 @@
+import { DEFAULT_OPTIONS } from '../../../core/job.ts'
 import type { Jobs } from '../../../core/ports/jobs.ts'
+import { RESULT } from '../../job-result.ts'
 import type { Tables } from '../memory/tables.ts'
 import type { SeededRandom } from '../seeded-random.ts'
 
@@ -34,7 +36,7 @@ export function drawOperation(random: SeededRandom, tables: Tables): Operation {
     receiveCount: random.int(1, 9),
   }
   const end = random.chance(0.6)
-    ? { status: 'SUCCEEDED', outputs: [], warnings: [] }
+    ? { status: 'SUCCEEDED', outputs: [], warnings: [], result: RESULT }
     : { status: 'FAILED', error: { code: 'corrupt', message: 'no image' } }
   const by = random.pick([{ kind: 'holder', fence }, { kind: 'sweep', fence }, { kind: 'owner' }])
   const idempotency = random.chance(0.6) ? { key: 'key', token, fingerprint: 'print' } : null
@@ -124,6 +126,7 @@ function newJob(jobId: string, tenant: string, deadlineMs: number, idempotency: 
     ...{ jobId, tenant, deadlineMs, idempotency },
     objectKey: `originals/${jobId}`,
     original: { contentType: 'image/png', bytes: 1, sha256: 'aa', width: 1, height: 1 },
+    options: DEFAULT_OPTIONS,
     warnings: [],
     // Two of the four ask for a callback.
     callbackUrl: /[ac]$/.test(jobId) ? 'https://hooks.example/' : null,

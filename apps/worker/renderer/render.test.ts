@@ -6,8 +6,9 @@ import { gifFrame, gifHeader } from '../../../test/images/bytes/gif.ts'
 import { jpegSegment } from '../../../test/images/bytes/jpeg.ts'
 import { picture } from '../../../test/images/picture.ts'
 import { TEST_IMAGE_NAMES, testImage, testImages } from '../../../test/images.ts'
+import { DEFAULT_PLAN } from '../../../test/job-result.ts'
+import { render } from './render.ts'
 import { difference, meanOf, shown } from './testing/pictures.ts'
-import { renderThumbnail } from './thumbnail.ts'
 
 const SIZE = { width: 480, height: 320 }
 
@@ -18,7 +19,7 @@ function betweenMarkers(jpeg: Buffer, bytes: Buffer): Buffer {
 }
 
 async function thumbnail(original: Buffer) {
-  const { outputs, warnings } = await renderThumbnail(original, DEFAULT_LIMITS)
+  const { outputs, warnings } = await render(original, DEFAULT_LIMITS, DEFAULT_PLAN)
   expect(outputs).toHaveLength(1)
   const [output] = outputs
   return { ...output!, ...(await shown(output!.body)), warnings: warnings.map(({ code }) => code) }
@@ -31,7 +32,7 @@ describe('the thumbnail of the project’s own images', () => {
     const { bytes, expect: expected } = await testImage(name)
     if (expected.outcome !== 'thumbnail') {
       const codes: readonly string[] = expected.outcome === 'job_fails' ? expected.codes : [expected.code]
-      const failure = await renderThumbnail(bytes, DEFAULT_LIMITS).catch((error: unknown) => error)
+      const failure = await render(bytes, DEFAULT_LIMITS, DEFAULT_PLAN).catch((error: unknown) => error)
       expect(failure).toBeInstanceOf(PermanentError)
       expect(codes.map((code) => (code === 'empty_body' ? 'corrupt' : code))).toContain(
         (failure as PermanentError).code,
@@ -44,7 +45,11 @@ describe('the thumbnail of the project’s own images', () => {
     if (!expected.alpha || expected.frames === 1) {
       expect(contentType).toBe(expected.alpha ? 'image/webp' : 'image/jpeg')
     }
-    expect(warnings.includes('animation_dropped')).toBe(expected.frames > 1 && expected.type !== 'tiff')
+    expect(warnings.filter((code) => code === 'animation_dropped' || code === 'apng_as_still')).toEqual(
+      expected.frames === 1 || expected.type === 'tiff'
+        ? []
+        : [expected.type === 'png' ? 'apng_as_still' : 'animation_dropped'],
+    )
     const { exif, icc, iptc, xmp, format, pages = 1 } = await sharp(body).metadata()
     expect({ exif, icc, iptc, xmp, format, pages }).toEqual({
       exif: undefined,
@@ -193,7 +198,7 @@ describe('size', () => {
 
   it('over a limit is refused with the limit and the value', async () => {
     const { bytes } = await testImage('gif-animated')
-    const limited = (limits: object) => renderThumbnail(bytes, { ...DEFAULT_LIMITS, ...limits })
+    const limited = (limits: object) => render(bytes, { ...DEFAULT_LIMITS, ...limits }, DEFAULT_PLAN)
     await expect(limited({ maxPixels: 9_599 })).rejects.toThrow(/9600 pixels; the limit is 9599/)
     await expect(limited({ maxPixels: 9_600 })).resolves.toBeDefined()
     await expect(limited({ maxFrames: 4 })).rejects.toMatchObject({ code: 'too_many_frames' })
@@ -225,12 +230,16 @@ describe('a quirky file that browsers show', () => {
     expect(difference(seen, await upright())).toBeLessThan(5)
   })
 
-  it.each<[what: string, segment: Buffer]>([
-    ['a profile that is none', jpegSegment(0xe2, Buffer.from('ICC_PROFILE\0\x01\x01junkjunk', 'latin1'))],
-    ['EXIF that is none', jpegSegment(0xe1, Buffer.from('Exif\0\0II*\0\xff\xff\xff\xff', 'latin1'))],
-  ])('as JPEG with %s is accepted as it is', async (_, segment) => {
+  it.each<[what: string, segment: Buffer, warnings: string[]]>([
+    [
+      'a profile that is none',
+      jpegSegment(0xe2, Buffer.from('ICC_PROFILE\0\x01\x01junkjunk', 'latin1')),
+      ['profile_broken'],
+    ],
+    ['EXIF that is none', jpegSegment(0xe1, Buffer.from('Exif\0\0II*\0\xff\xff\xff\xff', 'latin1')), []],
+  ])('as JPEG with %s is accepted with its own colours', async (_, segment, warnings) => {
     const seen = await thumbnail(betweenMarkers(await plain(), segment))
-    expect(seen.warnings).toEqual([])
+    expect(seen.warnings).toEqual(warnings)
     expect(difference(seen, await upright())).toBeLessThan(5)
   })
 
@@ -274,7 +283,7 @@ describe('a file without all of its picture is refused, and never shown with a g
     ],
   ])('%s', async (_, progressive, make, code) => {
     const jpeg = await picture(SIZE).jpeg({ progressive }).toBuffer()
-    await expect(renderThumbnail(make(jpeg), DEFAULT_LIMITS)).rejects.toMatchObject({
+    await expect(render(make(jpeg), DEFAULT_LIMITS, DEFAULT_PLAN)).rejects.toMatchObject({
       name: 'PermanentError',
       code,
     })
@@ -283,7 +292,7 @@ describe('a file without all of its picture is refused, and never shown with a g
   it('a still GIF and an animation without an end', async () => {
     const frame = gifFrame(9, 9)
     await expect(
-      renderThumbnail(Buffer.concat([gifHeader(9, 9), frame, frame]), DEFAULT_LIMITS),
+      render(Buffer.concat([gifHeader(9, 9), frame, frame]), DEFAULT_LIMITS, DEFAULT_PLAN),
     ).rejects.toMatchObject({ code: 'truncated' })
   })
 
@@ -296,7 +305,7 @@ describe('a file without all of its picture is refused, and never shown with a g
       ['AVIF', half(await picture(SIZE).avif({ effort: 0 }).toBuffer())],
       ['TIFF', half(await picture(SIZE).tiff().toBuffer())],
     ] as const) {
-      const failure = await renderThumbnail(cut, DEFAULT_LIMITS).catch((error: unknown) => error)
+      const failure = await render(cut, DEFAULT_LIMITS, DEFAULT_PLAN).catch((error: unknown) => error)
       expect(failure).toMatchObject({ name: 'PermanentError', code: 'truncated' })
       expect((failure as Error).message).toMatch(new RegExp(`^the ${type} is cut off: [^\n]{1,200}$`))
     }
