@@ -5,7 +5,7 @@ export default defineConfig({
   test: {
     include: ['**/*.test.ts'],
     // What takes long has a command of its own: `npm run test:races`.
-    exclude: ['**/node_modules/**', '.img42/**', 'test/races/**', 'test/chaos/**'],
+    exclude: ['**/node_modules/**', '.img42/**', 'test/races/**', 'test/chaos/**', 'infra/aws/**'],
     globalSetup: 'test/global-setup.ts',
     // Processes rather than threads: tests send signals, change folders, and load sharp, which is native.
     pool: 'forks',
