@@ -1,5 +1,6 @@
 import { announceTransitions } from '../../core/announced-jobs.ts'
 import { startLoop } from '../../core/loop.ts'
+import { readBacklog } from '../../db/backlog.ts'
 import { createPostgresCallbacks } from '../../db/callbacks.ts'
 import { openDatabase } from '../../db/connect.ts'
 import { createPostgresJobs } from '../../db/jobs/postgres-jobs.ts'
@@ -20,6 +21,9 @@ import { createJobSweep } from './sweeps.ts'
 
 /** A loop that has not ended a turn for this long is stuck: the longest call's deadline, and then some. */
 const STUCK_MS = 5 * 60_000
+
+/** How often it logs how far behind the service is: what alarms and scaling on AWS read. */
+const STATE_MS = 60_000
 
 await runApp({
   name: 'reconciler',
@@ -94,6 +98,19 @@ await runApp({
         return false
       }),
       loop('orphans', timing.orphanAgeMs / 24, sweepOrphans),
+      loop('state', STATE_MS, async () => {
+        const backlog = await readBacklog(db)
+        log.info(
+          {
+            jobs_not_done: backlog.jobsNotDone,
+            oldest_job_age_seconds: backlog.oldestJobAgeSeconds,
+            outbox_rows: backlog.outboxRows,
+            oldest_outbox_row_age_seconds: backlog.oldestOutboxRowAgeSeconds,
+          },
+          'state',
+        )
+        return false
+      }),
     ]
     const notifications = listen(config.databaseUrl, 'img42_outbox', relay.wake)
 

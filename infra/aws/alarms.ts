@@ -10,7 +10,7 @@ import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions'
 import { Topic } from 'aws-cdk-lib/aws-sns'
 import { Construct } from 'constructs'
 import type { JobsDatabase } from './database.ts'
-import type { StateMetrics } from './metrics.ts'
+import type { ServiceMetrics } from './metrics.ts'
 import type { JobQueue } from './queues.ts'
 import { PROMISE_SECONDS } from './scaling.ts'
 
@@ -28,7 +28,7 @@ export class Alarms extends Construct {
 
   constructor(
     scope: Construct,
-    { queue, database, metrics }: { queue: JobQueue; database: JobsDatabase; metrics: StateMetrics },
+    { queue, database, metrics }: { queue: JobQueue; database: JobsDatabase; metrics: ServiceMetrics },
   ) {
     super(scope, 'Alarms')
     this.topic = new Topic(this, 'Topic', { displayName: 'img42' })
@@ -39,9 +39,14 @@ export class Alarms extends Construct {
         metric: queue.deadLetters.metricApproximateNumberOfMessagesVisible({ period: MINUTE }),
         ...{ above: 0, minutes: 1 },
       },
-      DeadLettersRecorded: {
-        says: 'a job went to the dead letters, an exhausted budget included',
+      DeadLettersTakenIn: {
+        says: 'a message came out of the dead-letter queue',
         metric: metrics.deadLetters,
+        ...{ above: 0, minutes: 1 },
+      },
+      Exhausted: {
+        says: 'a job has failed for every attempt that it had',
+        metric: metrics.exhausted,
         ...{ above: 0, minutes: 1 },
       },
       FalseQuarantines: {
@@ -67,7 +72,8 @@ export class Alarms extends Construct {
       Standstill: {
         says: 'jobs wait, and none is completed',
         metric: new MathExpression({
-          expression: 'IF(backlog > 0 AND completions == 0, 1, 0)',
+          // A minute without a completion has no line to count.
+          expression: 'IF(backlog > 0 AND FILL(completions, 0) == 0, 1, 0)',
           usingMetrics: { backlog, completions },
           period: MINUTE,
         }),

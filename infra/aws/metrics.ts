@@ -7,42 +7,52 @@ import type { Construct } from 'constructs'
 const NAMESPACE = 'img42'
 const MINUTE = Duration.minutes(1)
 
-/** What the reconciler logs of the service once a minute (`"msg":"state"`), as metrics of CloudWatch. */
-export const STATE_FIELDS = {
-  oldestJobAge: 'oldest_job_age_seconds',
-  backlog: 'jobs_not_done',
-  outboxAge: 'oldest_outbox_row_age_seconds',
-  deadLetters: 'dead_letters',
-  falseQuarantines: 'false_quarantines',
-  repairs: 'sweep_repairs',
-  completions: 'completions',
-} as const
+/** What the apps log, as metrics of CloudWatch. */
+const SOURCES = {
+  // The reconciler's look at the database, once a minute. Each replica says the same.
+  oldestJobAge: { app: 'reconciler', where: { msg: 'state' }, value: '$.oldest_job_age_seconds' },
+  backlog: { app: 'reconciler', where: { msg: 'state' }, value: '$.jobs_not_done' },
+  outboxAge: { app: 'reconciler', where: { msg: 'state' }, value: '$.oldest_outbox_row_age_seconds' },
+  // Events, which are counted.
+  repairs: { app: 'reconciler', where: { msg: 'repaired' } },
+  deadLetters: { app: 'reconciler', where: { msg: 'dead letter' } },
+  falseQuarantines: { app: 'reconciler', where: { msg: 'dead letter', verdict: 'false_quarantine' } },
+  exhausted: { app: 'worker', where: { msg: 'ended', code: 'attempts_exhausted' } },
+  completions: { app: 'worker', where: { msg: 'ended', status: 'SUCCEEDED' } },
+} as const satisfies Record<string, Source>
 
-export type StateMetrics = Record<keyof typeof STATE_FIELDS, Metric>
+interface Source {
+  app: 'reconciler' | 'worker'
+  /** The fields of a line that counts. */
+  where: Record<string, string>
+  /** Where the line has the value; otherwise each line is one. */
+  value?: string
+}
 
-export function stateMetrics(scope: Construct, reconcilerLogs: LogGroup): StateMetrics {
-  const entries = Object.entries(STATE_FIELDS).map(([name, field]) => {
-    new MetricFilter(scope, `Metric-${name}`, {
-      logGroup: reconcilerLogs,
-      filterPattern: FilterPattern.stringValue('$.msg', '=', 'state'),
-      metricNamespace: NAMESPACE,
-      metricName: field,
-      metricValue: `$.${field}`,
+export type ServiceMetrics = Record<keyof typeof SOURCES, Metric>
+
+export function serviceMetrics(
+  scope: Construct,
+  logs: Record<'reconciler' | 'worker', LogGroup>,
+): ServiceMetrics {
+  const entries = Object.entries(SOURCES).map(([metricName, { app, where, ...source }]: [string, Source]) => {
+    const fields = Object.entries(where).map(([field, text]) =>
+      FilterPattern.stringValue(`$.${field}`, '=', text),
+    )
+    new MetricFilter(scope, `Metric-${metricName}`, {
+      logGroup: logs[app],
+      filterPattern: FilterPattern.all(...fields),
+      ...{ metricNamespace: NAMESPACE, metricName, metricValue: source.value ?? '1' },
     })
-    const metric = new Metric({
-      namespace: NAMESPACE,
-      metricName: field,
-      statistic: Stats.MAXIMUM,
-      period: MINUTE,
-    })
-    return [name, metric]
+    const statistic = source.value ? Stats.MAXIMUM : Stats.SUM
+    return [metricName, new Metric({ namespace: NAMESPACE, metricName, statistic, period: MINUTE })]
   })
   return Object.fromEntries(entries)
 }
 
 /** Jobs that are not done for each worker that runs; 0 while the oldest is younger than it may be. */
 export function lateBacklogPerTask(
-  metrics: StateMetrics,
+  metrics: ServiceMetrics,
   service: FargateService,
   promiseSeconds: number,
 ): MathExpression {

@@ -1,7 +1,7 @@
 import { Duration } from 'aws-cdk-lib'
 import { AdjustmentType } from 'aws-cdk-lib/aws-applicationautoscaling'
 import type { FargateService } from 'aws-cdk-lib/aws-ecs'
-import { lateBacklogPerTask, type StateMetrics } from './metrics.ts'
+import { lateBacklogPerTask, type ServiceMetrics } from './metrics.ts'
 
 /** How old the oldest job may be before workers are added. */
 export const PROMISE_SECONDS = 60
@@ -10,7 +10,7 @@ export const PROMISE_SECONDS = 60
  * Workers by the age of the oldest job, which is what its client feels; how many are added at once, by the backlog that
  * each of them would have. CPU says nothing: a worker is busy with one job as with a thousand waiting.
  */
-export function scaleWorkers(service: FargateService, metrics: StateMetrics, maxWorkers: number): void {
+export function scaleWorkers(service: FargateService, metrics: ServiceMetrics, maxWorkers: number): void {
   const scaling = service.autoScaleTaskCount({ minCapacity: 1, maxCapacity: maxWorkers })
   scaling.scaleOnMetric('Late', {
     metric: lateBacklogPerTask(metrics, service, PROMISE_SECONDS),

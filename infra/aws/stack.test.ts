@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs'
 import { App } from 'aws-cdk-lib'
 import { Match, Template } from 'aws-cdk-lib/assertions'
 import { describe, expect, it } from 'vitest'
-import { STATE_FIELDS } from './metrics.ts'
 import { Img42Stack, maxWorkers } from './stack.ts'
 
 const template = Template.fromStack(new Img42Stack(new App(), 'img42'))
@@ -161,7 +160,7 @@ describe('the workers are scaled', () => {
     const alarms = Object.values(template.findResources('AWS::CloudWatch::Alarm'))
     const [late] = alarms.filter(({ Properties }) => JSON.stringify(Properties).includes('backlog / MAX'))
     const metrics = JSON.stringify(late!.Properties.Metrics)
-    for (const part of ['oldest_job_age_seconds', 'jobs_not_done', 'RunningTaskCount', 'IF(age > 60']) {
+    for (const part of ['oldestJobAge', 'backlog', 'RunningTaskCount', 'IF(age > 60']) {
       expect(metrics).toContain(part)
     }
   })
@@ -181,7 +180,8 @@ describe('the workers are scaled', () => {
 describe('the alarms', () => {
   const ALARMS: Record<string, { above: number; minutes: number }> = {
     DeadLetters: { above: 0, minutes: 1 },
-    DeadLettersRecorded: { above: 0, minutes: 1 },
+    DeadLettersTakenIn: { above: 0, minutes: 1 },
+    Exhausted: { above: 0, minutes: 1 },
     FalseQuarantines: { above: 0, minutes: 1 },
     OutboxAge: { above: 60, minutes: 3 },
     OldestJob: { above: 600, minutes: 5 },
@@ -214,13 +214,20 @@ describe('the alarms', () => {
     )
   })
 
-  it('read what the reconciler logs once a minute', () => {
-    for (const field of Object.values(STATE_FIELDS)) {
-      template.hasResourceProperties('AWS::Logs::MetricFilter', {
-        FilterPattern: '{ $.msg = "state" }',
-        MetricTransformations: [Match.objectLike({ MetricName: field, MetricValue: `$.${field}` })],
-      })
-    }
+  it.each([
+    ['oldestJobAge', '{ $.msg = "state" }', '$.oldest_job_age_seconds'],
+    ['backlog', '{ $.msg = "state" }', '$.jobs_not_done'],
+    ['outboxAge', '{ $.msg = "state" }', '$.oldest_outbox_row_age_seconds'],
+    ['repairs', '{ $.msg = "repaired" }', '1'],
+    ['deadLetters', '{ $.msg = "dead letter" }', '1'],
+    ['falseQuarantines', '{ ($.msg = "dead letter") && ($.verdict = "false_quarantine") }', '1'],
+    ['exhausted', '{ ($.msg = "ended") && ($.code = "attempts_exhausted") }', '1'],
+    ['completions', '{ ($.msg = "ended") && ($.status = "SUCCEEDED") }', '1'],
+  ])('read %s from the lines %s', (name, pattern, value) => {
+    template.hasResourceProperties('AWS::Logs::MetricFilter', {
+      FilterPattern: pattern,
+      MetricTransformations: [Match.objectLike({ MetricName: name, MetricValue: value })],
+    })
   })
 })
 

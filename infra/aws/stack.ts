@@ -6,7 +6,7 @@ import { Alarms } from './alarms.ts'
 import { createCluster, createService, createTask, type Platform, type Task } from './apps.ts'
 import { JobsDatabase } from './database.ts'
 import { publish } from './load-balancer.ts'
-import { stateMetrics } from './metrics.ts'
+import { serviceMetrics } from './metrics.ts'
 import { type AppName, permissionsOf } from './permissions.ts'
 import { JobQueue } from './queues.ts'
 import { scaleWorkers } from './scaling.ts'
@@ -73,7 +73,7 @@ export class Img42Stack extends Stack {
     new CfnOutput(this, 'MigrateTaskArn', { value: migrate.definition.taskDefinitionArn })
     new CfnOutput(this, 'MigrateGroupId', { value: group('Migrate').securityGroupId })
 
-    const metrics = stateMetrics(this, reconciler.logs)
+    const metrics = serviceMetrics(this, { reconciler: reconciler.logs, worker: worker.logs })
     scaleWorkers(workers, metrics, maxWorkers(database.maxConnections))
     const alarms = new Alarms(this, { queue, database, metrics })
     new CfnOutput(this, 'AlarmTopic', { value: alarms.topic.topicArn })
