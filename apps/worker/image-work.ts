@@ -30,8 +30,8 @@ export interface ImageWorkResult {
 
 /**
  * The effect of an attempt: reads the original, renders it, asks the moderator, and stores the outputs under keys that
- * derive from the job. What a moderator rejects is never stored. A second attempt writes the same bytes to the same keys, so that it does not matter how often this is done, or by
- * how many at once.
+ * derive from the job. What a moderator rejects is never stored. A second attempt writes the same bytes to the same keys,
+ * so that it does not matter how often this is done, or by how many at once.
  *
  * @param signal aborts everything: get, render, moderation and put
  */
