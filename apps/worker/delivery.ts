@@ -27,7 +27,7 @@ export interface Stop {
 export function createDelivery(parts: DeliveryParts) {
   const { jobs, clock, random, timing, budget, gate, log, owner } = parts
   /** The jobs that this process holds a message of. */
-  const running = new Map<string, HeldMessage>()
+  const running = new Map<string, { generation: number; message: HeldMessage }>()
 
   return { deliver }
 
@@ -51,12 +51,14 @@ export function createDelivery(parts: DeliveryParts) {
       await jobs.parkMessage({ messageId, body, reason: decoded.reason, receiveCount })
       return message.delete()
     }
-    const { jobId } = decoded.message
+    const { jobId, generation } = decoded.message
     log.info({ job_id: jobId, receive_count: received.receiveCount }, 'received')
     const held = running.get(jobId)
-    if (held) return held.adopt(received)
+    if (held?.generation === generation) return held.message.adopt(received)
+    // Sent before or after an operator's retry: the attempt that runs here would delete it in place of its own.
+    if (held) return message.hide(Math.ceil(timing.heartbeatMs / 1_000))
 
-    running.set(jobId, message)
+    running.set(jobId, { generation, message })
     try {
       await begin(jobId, message, stop)
     } finally {

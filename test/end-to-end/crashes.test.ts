@@ -1,4 +1,6 @@
+import { PurgeQueueCommand } from '@aws-sdk/client-sqs'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { createSqsClient } from '../../infra/sqs/client.ts'
 import { testImage } from '../images.ts'
 import type { AppProcess } from './app-process.ts'
 import type { Answer, Rule } from './interceptor.ts'
@@ -25,6 +27,10 @@ beforeEach(() => {
 afterEach(async () => {
   stopIntercepting()
   await Promise.all(workers.map((worker) => worker.stop()))
+  // A message that a stopped worker gave back would be the next test's first delivery.
+  const sqs = createSqsClient(stack.aws.endpointUrl)
+  await sqs.send(new PurgeQueueCommand({ QueueUrl: stack.queues.jobsUrl }))
+  sqs.destroy()
 })
 
 test('a worker killed after the thumbnail was stored and before the completion: the job is done again, with one effect', async () => {
