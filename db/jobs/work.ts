@@ -17,21 +17,28 @@ export async function claim(
   { jobId, owner, leaseMs, budget }: { jobId: string; owner: string; leaseMs: number; budget: number },
 ): Promise<ClaimOutcome> {
   const { rows } = await sql<JobRow>`
-    with changed as (
+    -- Locked, and so as it stands when it is changed: the same claim may be on its way twice.
+    with before as (
+      select lease_owner is not distinct from ${owner} as repeated from jobs where job_id = ${jobId} for update
+    ),
+    claimed as (
       update jobs
       set status = 'RUNNING', claimed_at = now(), republications = 0,
-        fence = fence + case when lease_owner = ${owner} then 0 else 1 end,
-        attempts = attempts + case when lease_owner = ${owner} then 0 else 1 end,
+        fence = fence + case when repeated then 0 else 1 end,
+        attempts = attempts + case when repeated then 0 else 1 end,
         lease_owner = ${owner}, lease_until = ${fromNow(leaseMs)}
+      from before
       where job_id = ${jobId} and (
-        lease_owner = ${owner}
+        repeated
         or attempts < ${budget} and deadline_at > now()
           and (status = 'QUEUED' and run_at <= now() or status = 'RUNNING' and lease_until <= now())
       )
-      returning *
+      returning jobs.*, repeated
     ),
+    -- Claimed again, it is no transition.
+    changed as (select * from claimed where not repeated),
     event as (${appendEvent('claimed', { owner })})
-    select ${JOB_COLUMNS} from changed`.execute(db)
+    select ${JOB_COLUMNS} from claimed`.execute(db)
   if (rows[0]) {
     const job = toJob(rows[0])
     return { kind: 'claimed', fence: job.fence, attempt: job.attempts, job }

@@ -69,6 +69,7 @@ export function workRules(bench: Bench): void {
     const first = (await claim(jobId, 'worker-a')) as { fence: number }
     expect(first).toMatchObject({ kind: 'claimed', attempt: 1 })
     expect(await claim(jobId, 'worker-a')).toMatchObject({ kind: 'claimed', attempt: 1, fence: first.fence })
+    expect((await look(jobId)).events).toEqual(['accepted', 'claimed'])
     expect(await claim(jobId, 'worker-b')).toMatchObject({ kind: 'not_yet' })
     expect(await succeed(jobId, first.fence)).toBe(true)
   })

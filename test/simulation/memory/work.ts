@@ -17,12 +17,12 @@ export function claim(tables: Tables, { jobId, owner, leaseMs, budget }: Argumen
     if (!own) {
       row.fence++
       row.attempts++
+      appendEvent(tables, 'claimed', row)
     }
     row.claimedAt = now
     row.republications = 0
     row.leaseOwner = owner
     row.leaseUntil = now + leaseMs
-    appendEvent(tables, 'claimed', row)
     return { kind: 'claimed', fence: row.fence, attempt: row.attempts, job: toJob(tables, row) }
   }
   if (isTerminal(row.status)) return { kind: 'finished' }
