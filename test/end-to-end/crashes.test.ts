@@ -106,6 +106,17 @@ test('an API killed between the upload and its commit: no job, and the key is fr
   expect(await rows()).toHaveLength(before + 1)
 })
 
+test('a job that is not begun within its expires_in ends as expired, and no worker that comes later does any of it', async () => {
+  const client = stack.client()
+  const { job_id: jobId } = await client.upload(new Uint8Array(jpeg), { expiresIn: 1 })
+  expect(await client.waitFor(jobId)).toMatchObject({ status: 'FAILED', error: { code: 'expired' } })
+
+  const worker = await startWorker()
+  await worker.logged((line) => line.msg === 'delivery of no use' && line.job_id === jobId)
+  expect(await stack.events(jobId)).not.toContain('claimed')
+  expect(stack.aws.calls.filter((name) => name.startsWith('S3 GET originals/'))).toEqual([])
+})
+
 async function startWorker(): Promise<AppProcess> {
   const worker = await stack.start('worker')
   workers.push(worker)

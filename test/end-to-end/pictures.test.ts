@@ -24,23 +24,24 @@ const BROKEN: TestImageName[] = ['jpeg-truncated', 'png-data-damaged', 'tiff-tru
 
 test('ten images, three of them broken, go through SQS, S3 and Postgres: each job ends, each thumbnail decodes with the right size', async () => {
   const images = await Promise.all([...GOOD, ...BROKEN].map(testImage))
-  const jobs = await Promise.all(images.map(({ bytes, contentType }) => stack.accept(bytes, contentType)))
+  const client = stack.client()
+  const accepted = await Promise.all(
+    images.map(({ bytes, contentType }) => client.upload(new Uint8Array(bytes), { contentType })),
+  )
 
-  for (const [i, jobId] of jobs.entries()) {
+  for (const [i, { job_id: jobId }] of accepted.entries()) {
     const { name, expect: expected } = images[i]!
-    const job = await stack.ended(jobId)
+    const job = await client.waitFor(jobId)
     if (expected.outcome === 'thumbnail') {
       expect.soft(job, name).toMatchObject({ status: 'SUCCEEDED', result: `/v1/images/${jobId}/thumbnail` })
-      const response = await stack.get(String(job.result))
-      const { width, height, orientation } = await sharp(await response.arrayBuffer()).metadata()
+      const thumbnail = await client.downloadThumbnail(jobId)
+      const { width, height, orientation } = await sharp(await thumbnail.arrayBuffer()).metadata()
       expect
         .soft({ width, height, orientation }, name)
         .toEqual({ ...expected.thumbnail, orientation: undefined })
     } else {
       expect.soft(job.status, name).toBe('FAILED')
-      expect
-        .soft(expected.outcome === 'job_fails' && expected.codes, name)
-        .toContain((job.error as { code: string }).code)
+      expect.soft(expected.outcome === 'job_fails' && expected.codes, name).toContain(job.error?.code)
     }
   }
 })

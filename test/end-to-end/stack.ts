@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
+import { type Client, createClient } from '../../client/index.ts'
 import { startTestAws, type TestAws } from '../aws.ts'
 import { createTestDatabase } from '../database.ts'
 import { type AppName, type AppProcess, startApp } from './app-process.ts'
@@ -13,6 +14,8 @@ export interface Stack {
   queues: { jobsUrl: string; deadLettersUrl: string }
   bucket: string
   start(name: AppName, env?: Record<string, string>): Promise<AppProcess>
+  /** What users install, talking to the API that was started last. */
+  client(): Client
   /** Posts an image to the API that was started last. */
   post(bytes: Buffer, contentType: string, key?: string): Promise<Response>
   /** Posts an image that has to be accepted; the job's id. */
@@ -82,6 +85,7 @@ export async function startStack(env: Record<string, string> = {}): Promise<Stac
       if (name === 'api') api = `http://127.0.0.1:${app.port}`
       return app
     },
+    client: () => createClient({ baseUrl: api }),
     post: (bytes, contentType, key = randomUUID()) =>
       fetch(`${api}/v1/images`, {
         method: 'POST',
