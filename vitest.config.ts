@@ -5,7 +5,7 @@ export default defineConfig({
   test: {
     include: ['**/*.test.ts'],
     // What takes long, and what can be held to another base URL, has a command of its own: `npm run test:races`,
-    // `test:contract`, `test:images`, `test:aws`. Of the chaos there is a minute.
+    // `test:contract`, `test:aws`. Of the chaos there is a minute.
     exclude: [
       ...['**/node_modules/**', '.img42/**', 'client/dist/**', 'infra/aws/**'],
       ...['test/races/**', 'test/chaos/checker/**', 'test/contract/**', 'test/fuzz/**', 'test/security/**'],

@@ -3,7 +3,7 @@ import type { Callback, Callbacks } from '../../core/ports/callbacks.ts'
 import type { Jobs } from '../../core/ports/jobs.ts'
 import { findJob } from './find-job.ts'
 import { PROBLEMS, ProblemError } from './problem.ts'
-import type { CallbackBody, CallbackListBody } from './schemas/callback.ts'
+import { type CallbackBody, type CallbackListBody, callbackIdSchema } from './schemas/callback.ts'
 import { tenantOf } from './tenant.ts'
 
 export interface CallbackParts {
@@ -31,6 +31,8 @@ export function resendRoute({
     const { id, callback: callbackId } = request.params
     response.locals.jobId = id
     await findJob(jobs, tenantOf(request as unknown as Request), id)
+    // What can be no id, a NUL among it, is not for the database.
+    if (!callbackIdSchema.safeParse(callbackId).success) throw new ProblemError(PROBLEMS.noSuchCallback)
     const outcome = await callbacks.resend({ jobId: id, callbackId })
     if (outcome === 'in_flight') throw new ProblemError(PROBLEMS.callbackInFlight)
     const callback = (await callbacks.list(id)).find((each) => each.callbackId === callbackId)

@@ -86,7 +86,7 @@ describe('a resend', () => {
 
   it('of what the job has not is a 404', async () => {
     const jobId = await ended(NOWHERE)
-    for (const callback of ['msg_unknown', 'x', 'a%20b', '..%2f..']) {
+    for (const callback of ['msg_unknown', 'x', 'a%20b', '..%2f..', 'a%00b']) {
       const response = await call(`/v1/jobs/${jobId}/callbacks/${callback}/resend`, { method: 'POST' })
       expect(response.status, callback).toBe(404)
     }

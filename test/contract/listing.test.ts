@@ -68,6 +68,7 @@ describe('the list of jobs', () => {
   })
 
   test.each([
+    'idempotency_key=a%00b',
     'status=DONE',
     'status=queued',
     'created_after=yesterday',

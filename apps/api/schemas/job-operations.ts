@@ -40,8 +40,7 @@ export const listJobs = {
       .meta({ description: 'Only jobs accepted later than this time.', examples: ['2026-01-31T12:00:00Z'] }),
     idempotency_key: z
       .string()
-      .min(1)
-      .max(255)
+      .regex(/^[\x20-\x7e]{1,255}$/, { error: () => 'has to be 1 to 255 printable ASCII characters' })
       .optional()
       .meta({ description: 'Only the job of this key, as the key is without quotes.' }),
     cursor: z.string().min(1).max(256).optional().meta({ description: 'The last page’s `next_cursor`.' }),
