@@ -33,6 +33,9 @@ export function openDatabase(url: string, { max, callMs, application }: Database
     application_name: application,
   })
   pool.on('error', () => {})
+  // Between two listeners, the pool's and its user's, a connection has none: the server's last word may stand in the packet
+  // that made it ready, and an error that nobody hears ends the process.
+  pool.on('connect', (client) => client.on('error', () => {}))
   return new Kysely<Database>({ dialect: new PostgresDialect({ pool: distrustful(pool) }) })
 }
 
