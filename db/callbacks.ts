@@ -8,23 +8,13 @@ import {
 } from '../core/ports/callbacks.ts'
 import { claimCallbacks } from './callback-claim.ts'
 import { toFacts } from './callback-row.ts'
-import { classified } from './classified.ts'
+import { methodsOn } from './classified.ts'
 import { fromNow, milliseconds } from './jobs/time.ts'
 import type { Database } from './schema.ts'
 
 /** The `Callbacks` port on Postgres. */
 export function createPostgresCallbacks(db: Kysely<Database>): Callbacks {
-  function method<Arguments extends unknown[], Answer>(
-    statement: (db: Kysely<Database>, ...args: Arguments) => Promise<Answer>,
-  ): (...args: Arguments) => Promise<Answer> {
-    return async (...args) => {
-      try {
-        return await statement(db, ...args)
-      } catch (error) {
-        throw classified(error)
-      }
-    }
-  }
+  const method = methodsOn(db)
   return {
     claim: method(claimCallbacks),
     record: method(record),

@@ -1,7 +1,27 @@
-import { NoResultError } from 'kysely'
+import { type Kysely, NoResultError } from 'kysely'
 import pg from 'pg'
 import { DependencyError } from '../core/errors.ts'
 import { NotConnected } from './connect.ts'
+import type { Database } from './schema.ts'
+
+/**
+ * Makes methods of statements: each bound to the database, its failures classified.
+ *
+ * @returns `method`, for the object that implements a port
+ */
+export function methodsOn(db: Kysely<Database>) {
+  return function method<Arguments extends unknown[], Answer>(
+    statement: (db: Kysely<Database>, ...args: Arguments) => Promise<Answer>,
+  ): (...args: Arguments) => Promise<Answer> {
+    return async (...args) => {
+      try {
+        return await statement(db, ...args)
+      } catch (error) {
+        throw classified(error)
+      }
+    }
+  }
+}
 
 /**
  * What the server says about itself or the connection is a dependency's failure; what it says about the statement

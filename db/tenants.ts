@@ -1,14 +1,12 @@
 import { type Kysely, sql } from 'kysely'
 import type { KnownKey, Tenants } from '../core/ports/tenants.ts'
-import { classified } from './classified.ts'
+import { methodsOn } from './classified.ts'
 import type { Database } from './schema.ts'
 
 /** The `Tenants` port on Postgres. */
 export function createPostgresTenants(db: Kysely<Database>): Tenants {
-  return {
-    findByKey: (keyHash) => findByKey(db, keyHash).catch(rethrow),
-    countInFlight: (tenant, atMost) => countInFlight(db, tenant, atMost).catch(rethrow),
-  }
+  const method = methodsOn(db)
+  return { findByKey: method(findByKey), countInFlight: method(countInFlight) }
 }
 
 async function findByKey(db: Kysely<Database>, keyHash: Uint8Array): Promise<KnownKey | null> {
@@ -31,8 +29,4 @@ async function countInFlight(db: Kysely<Database>, tenant: string, atMost: numbe
       select from jobs where tenant = ${tenant} and status in ('QUEUED', 'RUNNING') limit ${atMost}
     ) in_flight`.execute(db)
   return rows[0]!.count
-}
-
-function rethrow(error: unknown): never {
-  throw classified(error)
 }

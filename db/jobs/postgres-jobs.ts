@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import type { Jobs } from '../../core/ports/jobs.ts'
-import { classified } from '../classified.ts'
+import { methodsOn } from '../classified.ts'
 import type { Database } from '../schema.ts'
 import * as admission from './admission.ts'
 import * as deadLetter from './dead-letter.ts'
@@ -14,19 +14,7 @@ import * as work from './work.ts'
 
 /** The `Jobs` port on Postgres. */
 export function createPostgresJobs(db: Kysely<Database>): Jobs {
-  /** A statement as a method of the port: bound to the database, its failures classified. */
-  function method<Arguments extends unknown[], Answer>(
-    statement: (db: Kysely<Database>, ...args: Arguments) => Promise<Answer>,
-  ): (...args: Arguments) => Promise<Answer> {
-    return async (...args) => {
-      try {
-        return await statement(db, ...args)
-      } catch (error) {
-        throw classified(error)
-      }
-    }
-  }
-
+  const method = methodsOn(db)
   return {
     find: method(findJob),
     findByKey: method(reading.findByKey),
