@@ -13,7 +13,7 @@ import {
 import type { Database } from '../../db/schema.ts'
 import { systemRandom } from '../../infra/system-random.ts'
 import type { Answer } from './command.ts'
-import { readNumber, readOptions } from './options.ts'
+import { readNumber, readOptions, readTenant, required } from './options.ts'
 import { table } from './table.ts'
 import { UsageError } from './usage-error.ts'
 
@@ -135,14 +135,5 @@ function readNames(
 ): { tenant: string; url: string | undefined; overlap: string | undefined } {
   const { values } = readOptions(args, { tenant: { type: 'string' }, ...more })
   const given = values as Partial<Record<'tenant' | 'url' | 'overlap-hours', string>>
-  const tenant = required('--tenant', given.tenant)
-  if (!/^[a-z0-9][a-z0-9_-]{0,62}$/.test(tenant)) {
-    throw new UsageError('--tenant has to be 1 to 63 of a-z, 0-9, _ and -, beginning with a letter or digit')
-  }
-  return { tenant, url: given.url, overlap: given['overlap-hours'] }
-}
-
-function required(option: string, value: string | undefined): string {
-  if (value === undefined) throw new UsageError(`${option} is missing`)
-  return value
+  return { tenant: readTenant(given.tenant), url: given.url, overlap: given['overlap-hours'] }
 }

@@ -3,7 +3,7 @@ import { createKey, type ListedKey, listKeys, revokeKey } from '../../db/api-key
 import type { Database } from '../../db/schema.ts'
 import { systemRandom } from '../../infra/system-random.ts'
 import type { Answer } from './command.ts'
-import { readNumber, readOptions } from './options.ts'
+import { readNumber, readOptions, readTenant } from './options.ts'
 import { table } from './table.ts'
 import { UsageError } from './usage-error.ts'
 
@@ -37,11 +37,8 @@ async function create(db: Kysely<Database>, args: string[]): Promise<Answer> {
     burst: { type: 'string' },
     'in-flight': { type: 'string' },
   })
-  const { tenant, name } = values
-  if (tenant === undefined) throw new UsageError('--tenant is missing')
-  if (!/^[a-z0-9][a-z0-9_-]{0,62}$/.test(tenant)) {
-    throw new UsageError('--tenant has to be 1 to 63 of a-z, 0-9, _ and -, beginning with a letter or digit')
-  }
+  const { name } = values
+  const tenant = readTenant(values.tenant)
   if (!/^\P{C}{0,100}$/u.test(name)) {
     throw new UsageError('--name has to be at most 100 characters, none of them a control character')
   }

@@ -40,3 +40,16 @@ export function readNumber(
   if (digits.test(text) && value >= least && value <= most) return value
   throw new UsageError(`${option} has to be a ${whole ? 'whole ' : ''}number from ${least} to ${most}`)
 }
+
+/** @throws {UsageError} naming the option, where it is not given */
+export function required(option: string, value: string | undefined): string {
+  if (value === undefined) throw new UsageError(`${option} is missing`)
+  return value
+}
+
+/** @throws {UsageError} unless `--tenant` is given and fit to be a tenant's name */
+export function readTenant(text: string | undefined): string {
+  const tenant = required('--tenant', text)
+  if (/^[a-z0-9][a-z0-9_-]{0,62}$/.test(tenant)) return tenant
+  throw new UsageError('--tenant has to be 1 to 63 of a-z, 0-9, _ and -, beginning with a letter or digit')
+}
