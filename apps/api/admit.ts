@@ -7,11 +7,11 @@ import { mintJobId } from '../../core/job-id.ts'
 import { acceptedJob } from '../../core/new-job.ts'
 import { originalKey } from '../../core/object-keys.ts'
 import type { NewJob, Reservation } from '../../core/ports/jobs.ts'
-import type { Upload, UploadOutcome, UploadPorts, UploadSettings } from './accept-upload.ts'
 import { fingerprint } from './fingerprint.ts'
 import { stoppedBy, UploadRefused } from './refusal.ts'
 import { keepReservation, ReservationLost } from './reservation.ts'
 import { settleUnknownCommit } from './unknown-commit.ts'
+import type { Upload, UploadOutcome, UploadPorts, UploadSettings } from './upload.ts'
 import { type Intake, openIntake } from './upload-intake.ts'
 
 /**

@@ -4,13 +4,7 @@ import type { Job } from '../../core/job.ts'
 import type { Presets } from '../../core/preset-file.ts'
 import type { Timing } from '../../core/timing.ts'
 import type { Log } from '../../infra/log.ts'
-import {
-  acceptUpload,
-  type Upload,
-  type UploadOutcome,
-  type UploadPorts,
-  type UploadSettings,
-} from './accept-upload.ts'
+import { acceptUpload } from './accept-upload.ts'
 import { clientGone } from './client-gone.ts'
 import { readContentDigest } from './content-digest.ts'
 import { declaredType } from './declared-type.ts'
@@ -26,6 +20,7 @@ import type { Pace } from './queue-pace.ts'
 import { uploadIsOver } from './rate-uploads.ts'
 import { tenantOf } from './tenant.ts'
 import { letBodyPass } from './unread-body.ts'
+import type { Upload, UploadOutcome, UploadPorts, UploadSettings } from './upload.ts'
 import { readUploadOptions } from './upload-options.ts'
 
 export interface UploadParts extends UploadPorts, UploadSettings {

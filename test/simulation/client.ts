@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import type { UploadOutcome } from '../../apps/api/accept-upload.ts'
 import { fingerprint, type UploadOptions } from '../../apps/api/fingerprint.ts'
+import type { UploadOutcome } from '../../apps/api/upload.ts'
 import { DEFAULT_OPTIONS, isTerminal, type JobStatus } from '../../core/job.ts'
 import type { Fleet } from './fleet.ts'
 import { foreseen } from './invariants/foreseen.ts'

@@ -1,4 +1,5 @@
-import { acceptUpload, type Upload, type UploadOutcome } from '../../apps/api/accept-upload.ts'
+import { acceptUpload } from '../../apps/api/accept-upload.ts'
+import type { Upload, UploadOutcome } from '../../apps/api/upload.ts'
 import { sweepDeadLetters } from '../../apps/reconciler/dead-letters.ts'
 import { watchForEmptyQueue } from '../../apps/reconciler/empty-queue.ts'
 import { RELAY_ROWS, relayTurn } from '../../apps/reconciler/relay.ts'

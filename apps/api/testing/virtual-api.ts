@@ -10,7 +10,8 @@ import { createTables } from '../../../test/simulation/memory/tables.ts'
 import { createScheduler } from '../../../test/simulation/scheduler.ts'
 import { seededRandom } from '../../../test/simulation/seeded-random.ts'
 import { createVirtualClock } from '../../../test/simulation/virtual-clock.ts'
-import { acceptUpload, type Upload, type UploadPorts } from '../accept-upload.ts'
+import { acceptUpload } from '../accept-upload.ts'
+import type { Upload, UploadPorts } from '../upload.ts'
 import { makePng } from './png.ts'
 
 export type PortCall =
