@@ -1,22 +1,11 @@
-import { type Kysely, sql } from 'kysely'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { sql } from 'kysely'
+import { expect, test } from 'vitest'
 import { newJob } from '../test/conformance/jobs.ts'
-import { createTestDatabase, type TestDatabase } from '../test/database.ts'
+import { openTestDatabase } from '../test/opened-database.ts'
 import { readBacklog } from './backlog.ts'
-import { openDatabase } from './connect.ts'
 import { createPostgresJobs } from './jobs/postgres-jobs.ts'
-import type { Database } from './schema.ts'
 
-let database: TestDatabase
-let db: Kysely<Database>
-beforeAll(async () => {
-  database = await createTestDatabase()
-  db = openDatabase(database.url, { max: 2, callMs: 10_000, application: 'img42-test' })
-})
-afterAll(async () => {
-  await db.destroy()
-  await database.drop()
-})
+const db = await openTestDatabase()
 
 test('the backlog is of jobs that are not done, and of outbox rows, with the age of the oldest', async () => {
   expect(await readBacklog(db)).toEqual({

@@ -1,33 +1,19 @@
-import { type Kysely, sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { sql } from 'kysely'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { callbackId } from '../core/callback.ts'
 import type { CallbackVerdict, SendOutcome } from '../core/callback-schedule.ts'
 import type { Callbacks } from '../core/ports/callbacks.ts'
-import type { Jobs } from '../core/ports/jobs.ts'
 import { newJob } from '../test/conformance/jobs.ts'
-import { createTestDatabase, type TestDatabase } from '../test/database.ts'
+import { openTestDatabase } from '../test/opened-database.ts'
 import { enableReceiver, listDisabledReceivers, setTenantUrl } from './callback-receivers.ts'
 import { createPostgresCallbacks } from './callbacks.ts'
-import { openDatabase } from './connect.ts'
 import { createPostgresJobs } from './jobs/postgres-jobs.ts'
-import type { Database } from './schema.ts'
 
-let database: TestDatabase
-let db: Kysely<Database>
-let jobs: Jobs
-let callbacks: Callbacks
+const db = await openTestDatabase()
+const jobs = createPostgresJobs(db)
+const callbacks = createPostgresCallbacks(db)
 let minted = 0
 
-beforeAll(async () => {
-  database = await createTestDatabase()
-  db = openDatabase(database.url, { max: 6, callMs: 10_000, application: 'img42-test' })
-  jobs = createPostgresJobs(db)
-  callbacks = createPostgresCallbacks(db)
-})
-afterAll(async () => {
-  await db.destroy()
-  await database.drop()
-})
 beforeEach(() => sql`truncate jobs, tenants, disabled_callback_urls, callback_secrets cascade`.execute(db))
 
 /** A job that has ended, and with it asked for a callback. */

@@ -1,25 +1,14 @@
-import type { Kysely } from 'kysely'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { hashApiKey, isApiKey } from '../core/api-key.ts'
 import { DependencyError } from '../core/errors.ts'
 import { systemRandom } from '../infra/system-random.ts'
-import { createTestDatabase, type TestDatabase } from '../test/database.ts'
+import { openTestDatabase } from '../test/opened-database.ts'
 import { createKey, listKeys, revokeKey } from './api-keys.ts'
 import { openDatabase } from './connect.ts'
-import type { Database } from './schema.ts'
 import { createPostgresTenants } from './tenants.ts'
 
-let database: TestDatabase
-let db: Kysely<Database>
-beforeAll(async () => {
-  database = await createTestDatabase()
-  db = openDatabase(database.url, { max: 2, callMs: 10_000, application: 'img42-test' })
-})
-afterAll(async () => {
-  await db.destroy()
-  await database.drop()
-})
+const db = await openTestDatabase()
 
 const find = (key: string) => createPostgresTenants(db).findByKey(hashApiKey(key))
 

@@ -1,22 +1,10 @@
-import { type Kysely, sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { openDatabase } from '../../db/connect.ts'
-import type { Database } from '../../db/schema.ts'
-import { createTestDatabase, type TestDatabase } from '../../test/database.ts'
+import { sql } from 'kysely'
+import { beforeEach, expect, test } from 'vitest'
+import { openTestDatabase } from '../../test/opened-database.ts'
 import { callbacksCommand } from './callbacks.ts'
 import { UsageError } from './usage-error.ts'
 
-let database: TestDatabase
-let db: Kysely<Database>
-
-beforeAll(async () => {
-  database = await createTestDatabase()
-  db = openDatabase(database.url, { max: 4, callMs: 10_000, application: 'img42-test' })
-})
-afterAll(async () => {
-  await db.destroy()
-  await database.drop()
-})
+const db = await openTestDatabase()
 beforeEach(() => sql`truncate tenants, callback_secrets, disabled_callback_urls cascade`.execute(db))
 
 async function run(line: string): Promise<{ output: string; note: string }> {

@@ -1,21 +1,10 @@
-import { type Kysely, sql } from 'kysely'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { sql } from 'kysely'
+import { expect, it } from 'vitest'
 import { DEFAULT_OPTIONS } from '../../core/job.ts'
-import { createTestDatabase, type TestDatabase } from '../../test/database.ts'
-import { openDatabase } from '../connect.ts'
-import type { Database } from '../schema.ts'
+import { openTestDatabase } from '../../test/opened-database.ts'
 import { createPostgresJobs } from './postgres-jobs.ts'
 
-let database: TestDatabase
-let db: Kysely<Database>
-beforeAll(async () => {
-  database = await createTestDatabase()
-  db = openDatabase(database.url, { max: 2, callMs: 10_000, application: 'img42-test' })
-})
-afterAll(async () => {
-  await db.destroy()
-  await database.drop()
-})
+const db = await openTestDatabase()
 
 /** As a version without presets writes it: it names neither options nor result. */
 const insertOld = (jobId: string, status: string, more: { columns: string; values: string }) =>

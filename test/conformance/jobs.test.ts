@@ -1,9 +1,8 @@
 import { type Kysely, sql } from 'kysely'
-import { afterAll, beforeAll, describe } from 'vitest'
-import { openDatabase } from '../../db/connect.ts'
+import { describe } from 'vitest'
 import { createPostgresJobs } from '../../db/jobs/postgres-jobs.ts'
 import type { Database } from '../../db/schema.ts'
-import { createTestDatabase, type TestDatabase } from '../database.ts'
+import { openTestDatabase } from '../opened-database.ts'
 import { createMemoryJobs } from '../simulation/memory/memory-jobs.ts'
 import { createTables, type Tables } from '../simulation/memory/tables.ts'
 import { loadTables } from '../simulation/postgres/load-tables.ts'
@@ -23,18 +22,9 @@ jobsConformance('tables in memory', async () => {
   }
 })
 
-describe('with a database', () => {
-  let database: TestDatabase
-  let db: Kysely<Database>
-  beforeAll(async () => {
-    database = await createTestDatabase()
-    db = openDatabase(database.url, { max: 6, callMs: 10_000, application: 'img42-test' })
-  })
-  afterAll(async () => {
-    await db.destroy()
-    await database.drop()
-  })
+const db = await openTestDatabase()
 
+describe('with a database', () => {
   jobsConformance('Postgres', async () => {
     await emptyTables(db)
     return {
