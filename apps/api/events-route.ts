@@ -95,7 +95,7 @@ function readLastEventId(value: string | string[] | undefined): bigint {
 
 /**
  * The changes among a job's transitions, from its first on. A transition that leaves status and fence as they were is
- * none: a claim repeated because its answer was lost, or a new message for a job that waits.
+ * none: a new message for a job that waits.
  */
 function changesOf(transitions: Transition[]) {
   let before: Transition | undefined
