@@ -31,5 +31,6 @@ td:first-child { white-space: nowrap } td > p, td > ul { margin: .1rem 0 } td ul
 .dim, .type { color: var(--dim) } .open { float: right; font-size: .8rem; color: var(--dim) }
 details { margin: .5rem 0; border-top: 1px solid var(--line) } summary { cursor: pointer; padding: .5rem 0 }
 summary b { font-family: ui-monospace, monospace; margin-right: .5rem } a { color: var(--link) }
-@media (max-width: 60rem) { body { display: block } nav { position: static; height: auto; padding-bottom: 0 } }
+@media (max-width: 60rem) { body { display: block } nav { position: static; height: auto; padding-bottom: 0 }
+  article { padding: 1rem; overflow-x: auto } td { overflow-wrap: anywhere; min-width: 4.5rem } td:first-child { white-space: normal } }
 `

@@ -6,7 +6,6 @@ import type { Database } from '../schema.ts'
 import { endJob } from './end.ts'
 import { appendEvent } from './event.ts'
 import { findJob, JOB_COLUMNS, type JobRow, toJob } from './row.ts'
-
 import { fromNow } from './time.ts'
 
 /** How soon to look again at a job that changed hands between two statements. */
