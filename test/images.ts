@@ -2,7 +2,7 @@ import { BAD_IMAGES } from './images/bad-images.ts'
 import { GOOD_IMAGES } from './images/good-images.ts'
 import type { Maker, TestImage } from './images/test-image.ts'
 
-export { type SharedImage, sharedImages } from './images/shared-images.ts'
+export { type SharedImage, sharedImages, sharedImagesCount } from './images/shared-images.ts'
 export type { Expectation, TestImage } from './images/test-image.ts'
 
 const MAKERS = { ...GOOD_IMAGES, ...BAD_IMAGES }

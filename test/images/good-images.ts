@@ -1,7 +1,17 @@
-import type { Sharp } from 'sharp'
+import { deflateSync } from 'node:zlib'
+import sharp, { type Sharp } from 'sharp'
 import { EOI } from './bytes/jpeg.ts'
-import { animationControl, chunksOf, frameControl, frameData, PNG_SIGNATURE, pngChunk } from './bytes/png.ts'
-import { film, picture } from './picture.ts'
+import {
+  animationControl,
+  chunksOf,
+  frameControl,
+  frameData,
+  PNG_SIGNATURE,
+  png,
+  pngChunk,
+  withChunks,
+} from './bytes/png.ts'
+import { film, picture, pqPicture } from './picture.ts'
 import { accepted, type Maker } from './test-image.ts'
 
 const SIZE = { width: 480, height: 320 }
@@ -120,6 +130,36 @@ export const GOOD_IMAGES = {
     const size = { width: 1, height: 1 }
     return accepted('png', await picture(size).png().toBuffer(), size)
   },
+  'png-fully-transparent': async () => {
+    const clear = sharp({ create: { ...SMALL, channels: 4, background: '#00000000' } })
+    return accepted('png', await clear.png().toBuffer(), { ...SMALL, alpha: true })
+  },
+  'png-palette-transparent': async () => {
+    const image = picture({ ...SIZE, alpha: true })
+    const bytes = await image.png({ palette: true, colours: 64, effort: 1, dither: 0 }).toBuffer()
+    return accepted('png', bytes, { ...SIZE, alpha: true })
+  },
+  /** The same picture for screens of a high dynamic range: its samples follow PQ, and a tag says so. */
+  'png-hdr-pq': async () => {
+    const still = await pqPicture(SIZE).toColourspace('rgb16').png().toBuffer()
+    return accepted('png', withChunks(still, pngChunk('cICP', Buffer.from([1, 16, 0, 1]))), SIZE)
+  },
+  /** A profile that inflates to 50 MB, which nobody needs to inflate. */
+  'png-profile-bomb': async () => {
+    const profile = Buffer.concat([Buffer.from('icc\0\0', 'latin1'), deflateSync(Buffer.alloc(50_000_000))])
+    const bytes = withChunks(png({ width: 1, height: 1 }), pngChunk('iCCP', profile))
+    return accepted('png', bytes, { width: 1, height: 1 })
+  },
+  'png-many-text-chunks': async () => {
+    const note = pngChunk('tEXt', Buffer.from('Comment\0x', 'latin1'))
+    const bytes = withChunks(png({ width: 1, height: 1 }), ...Array<Buffer>(20_000).fill(note))
+    return accepted('png', bytes, { width: 1, height: 1 })
+  },
+  /** Wider than WebP can be. */
+  'png-too-wide-for-webp': async () => {
+    const size = { width: 20_000, height: 4 }
+    return accepted('png', await picture(size).png().toBuffer(), size)
+  },
   /** An APNG: decoders without it see its first frame. */
   'png-animated': async () => accepted('png', await animatedPng(3), { ...SMALL, frames: 3 }),
 
@@ -131,6 +171,20 @@ export const GOOD_IMAGES = {
       .toBuffer()
     // The encoder leaves out what does not change from frame to frame, and that says: perhaps transparent.
     return accepted('gif', bytes, { ...SMALL, frames: 5, alpha: true })
+  },
+  /** Its frames are to be shown for no time at all, which nobody does. */
+  'gif-without-delays': async () => {
+    const bytes = await film(SMALL, 5)
+      .gif({ delay: [0, 0, 0, 0, 0], loop: 0, effort: 1, dither: 0 })
+      .toBuffer()
+    return accepted('gif', bytes, { ...SMALL, frames: 5, alpha: true })
+  },
+  /** The screen is larger than the one frame on it. */
+  'gif-small-on-its-screen': async () => {
+    const bytes = await picture(SMALL).gif({ effort: 1, dither: 0 }).toBuffer()
+    bytes.writeUInt16LE(SIZE.width, 6)
+    bytes.writeUInt16LE(SIZE.height, 8)
+    return accepted('gif', bytes, SIZE)
   },
 
   'webp-lossy': async () => accepted('webp', await picture(SIZE).webp().toBuffer(), SIZE),

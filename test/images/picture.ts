@@ -16,6 +16,21 @@ export function picture(options: PictureOptions): Sharp {
   return sharp(pixels(options), { raw: { width, height, channels: alpha ? 4 : 3 } })
 }
 
+/** The picture in 16 bits of PQ (SMPTE ST 2084), its white at the 203 cd/m² of ITU-R BT.2408. */
+export function pqPicture(options: PictureOptions): Sharp {
+  const { width, height } = options
+  const samples = Uint16Array.from(pixels(options), (value) => PQ_OF_SRGB[value]!)
+  return sharp(samples, { raw: { width, height, channels: 3 } })
+}
+
+const PQ_OF_SRGB = Array.from({ length: 256 }, (_, value) => {
+  const signal = value / 255
+  const light = signal <= 0.04045 ? signal / 12.92 : ((signal + 0.055) / 1.055) ** 2.4
+  const power = ((light * 203) / 10_000) ** (2610 / 16_384)
+  const pq = ((3424 / 4096 + (2413 / 128) * power) / (1 + (2392 / 128) * power)) ** (2523 / 32)
+  return Math.round(pq * 65_535)
+})
+
 /** Several pictures, the sun moving from one to the next, ready to be encoded as an animation. */
 export function film({ width, height, alpha = false }: PictureOptions, frames: number): Sharp {
   const all = Array.from({ length: frames }, (_, i) => pixels({ width, height, alpha, time: i / frames }))

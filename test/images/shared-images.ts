@@ -41,3 +41,10 @@ export function sharedImages(): { images: SharedImage[]; absent: string[] } {
     absent: all.filter((image) => !present(image)).map(({ name }) => name),
   }
 }
+
+/** For the last line of a run: nobody is to take images that were not there for images that were right. */
+export function sharedImagesCount(): string {
+  const { images, absent } = sharedImages()
+  if (images.length + absent.length === 0) return 'no real images: there is no manifest of them'
+  return `${images.length} real images present, ${absent.length} absent`
+}

@@ -54,6 +54,12 @@ export function frameData(sequence: number, data: Uint8Array): Buffer {
   return pngChunk('fdAT', Buffer.concat([uint32(sequence), data]))
 }
 
+/** The PNG with more chunks, behind its header. */
+export function withChunks(file: Uint8Array, ...more: Buffer[]): Buffer {
+  const [header, ...others] = chunksOf(file).map(({ type, data }) => pngChunk(type, data))
+  return Buffer.concat([PNG_SIGNATURE, header!, ...more, ...others])
+}
+
 /** The chunks of a PNG, in its order. */
 export function chunksOf(file: Uint8Array): { type: string; data: Buffer }[] {
   const bytes = Buffer.from(file)

@@ -1,5 +1,5 @@
 import sharp from 'sharp'
-import { chunksOf, PNG_SIGNATURE, pngChunk } from '../../../../test/images/bytes/png.ts'
+import { pngChunk, withChunks } from '../../../../test/images/bytes/png.ts'
 
 /** A PNG of one colour, 0 to 1 a channel, its samples of 16 bits tagged by ITU-T H.273's code points. */
 export async function taggedPng(
@@ -18,6 +18,5 @@ export async function taggedPng(
 
 /** The PNG with one more chunk, behind its header. */
 export function withChunk(png: Buffer, type: string, data: Buffer): Buffer {
-  const chunks = chunksOf(png).map((chunk) => pngChunk(chunk.type, chunk.data))
-  return Buffer.concat([PNG_SIGNATURE, chunks[0]!, pngChunk(type, data), ...chunks.slice(1)])
+  return withChunks(png, pngChunk(type, data))
 }

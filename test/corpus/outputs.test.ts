@@ -1,11 +1,11 @@
 import sharp from 'sharp'
 import { describe, expect, it } from 'vitest'
-import { DEFAULT_LIMITS } from '../../../core/limits.ts'
-import type { OutputPlan, Preset } from '../../../core/preset.ts'
-import { sharedImages } from '../../../test/images.ts'
-import { render } from './render.ts'
-import { meanOf, type Shown, shown } from './testing/pictures.ts'
-import { renderPlan } from './testing/plans.ts'
+import { render } from '../../apps/worker/renderer/render.ts'
+import { meanOf, type Shown, shown } from '../../apps/worker/renderer/testing/pictures.ts'
+import { renderPlan } from '../../apps/worker/renderer/testing/plans.ts'
+import { DEFAULT_LIMITS } from '../../core/limits.ts'
+import type { OutputPlan, Preset } from '../../core/preset.ts'
+import { sharedImages } from '../images.ts'
 
 // Outputs other than the default one, of the real images that are kept outside of the repository.
 
