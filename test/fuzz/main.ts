@@ -1,13 +1,9 @@
 // `npm run test:fuzz`: 10,000 requests made from openapi.json, valid and nearly valid. Ends with 1 if one of them got a
 // 5xx or an answer that the document does not declare. `--requests N`, `--seed N`, `--path P` of a failed run; with
 // IMG42_URL and IMG42_KEY against a service that runs already.
-import { chmodSync, mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import path from 'node:path'
 import { parseArgs } from 'node:util'
-import { migrateToLatest } from '../../db/migrate.ts'
-import { startPostgres } from '../../infra/embedded/postgres.ts'
 import { startContractStack } from '../contract/stack.ts'
+import { startThrowAwayDatabase } from '../throw-away-database.ts'
 import { countLines, fuzz } from './fuzz.ts'
 
 for (const end of ['disconnect', 'SIGTERM', 'SIGINT']) process.on(end, () => process.exit(1))
@@ -39,22 +35,13 @@ process.exit(failed ? 1 : 0)
 async function target(): Promise<{ url: string; key: string; stop(): Promise<void> }> {
   const { IMG42_URL: url, IMG42_KEY: key } = process.env
   if (url && key) return { url: url.replace(/\/$/, ''), key, stop: async () => {} }
-  const dataDir = mkdtempSync(path.join(tmpdir(), 'img42-fuzz-'))
-  // As root, Postgres runs as another user, who has to get in.
-  chmodSync(dataDir, 0o755)
-  const postgres = await startPostgres({
-    dataDir,
-    log: () => {},
-    settings: { fsync: 'off' },
-    throwAway: true,
-  })
-  await migrateToLatest(postgres.url)
-  const stack = await startContractStack(postgres.url)
+  const database = await startThrowAwayDatabase()
+  const stack = await startContractStack(database.url)
   return {
     ...stack,
     async stop() {
       await stack.stop()
-      await postgres.stop()
+      await database.stop()
     },
   }
 }
