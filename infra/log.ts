@@ -1,13 +1,15 @@
 import { type Logger, type LoggerOptions, pino } from 'pino'
+import { createLogOutput, type LogOutput } from './log-output.ts'
+import { readable } from './readable-log.ts'
 
 /** What the protocol's code logs with. */
 export type Log = Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>
 
 /**
- * One JSON line an event on stdout. Errors are logged with message, class and stack, never with what hangs on them:
- * the SDK's errors carry whole requests, and with them signed headers.
+ * One JSON line an event on stdout; on a terminal, a line to be read. Errors are logged with message, class and stack,
+ * never with what hangs on them: the SDK's errors carry whole requests, and with them signed headers.
  */
-export function createLog(app: string, level: string): Logger {
+export function createLog(app: string, level: string): { log: Logger; output: LogOutput } {
   const options: LoggerOptions = {
     base: { app },
     level,
@@ -20,11 +22,9 @@ export function createLog(app: string, level: string): Logger {
           : { message: String(error) },
     },
   }
-  // Written at once: the default writes behind, and at the exit of a process whose reader is gone it tries for ever.
-  const stdout = pino.destination({ fd: 1, sync: true })
-  // A full disk below the log costs lines, not the service.
-  stdout.on('error', () => {})
-  return pino(options, stdout)
+  const output = createLogOutput(process.stdout)
+  const write = process.stdout.isTTY ? (line: string) => output.write(readable(line)) : output.write
+  return { log: pino(options, { write }), output }
 }
 
 function causeOf(error: Error): string | undefined {

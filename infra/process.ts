@@ -9,6 +9,9 @@ export interface App {
   start(config: Config, log: Logger): Promise<{ port: number; stop(): Promise<void> }>
 }
 
+/** How long the end of a process waits for who reads its log. */
+const LAST_WORDS_MS = 1_000
+
 /**
  * Runs an app as this process: reads the configuration, starts, tells a parent (`{ listening: port }` over IPC), and
  * stops in order on SIGTERM, SIGINT, or when the parent is gone. What cannot be started ends with one sentence and
@@ -23,10 +26,15 @@ export async function runApp({ name, defaultPort, start }: App): Promise<void> {
     console.error(`img42 ${name}: ${error.message}`)
     process.exit(1)
   }
-  const log = createLog(name, config.logLevel)
+  const { log, output } = createLog(name, config.logLevel)
+  /** Not before its last words were read, as far as anybody reads them. */
+  const exit = (code: number) => output.flush(LAST_WORDS_MS, () => process.exit(code))
+  let dying = false
   const die = (error: unknown) => {
+    if (dying) return
+    dying = true
     log.fatal({ err: error }, 'unexpected error')
-    process.exit(1)
+    exit(1)
   }
   process.on('uncaughtException', die)
   process.on('unhandledRejection', die)
@@ -41,7 +49,7 @@ export async function runApp({ name, defaultPort, start }: App): Promise<void> {
   } catch (error) {
     log.fatal({ err: error }, 'could not start')
     console.error(`img42 ${name}: could not start: ${(error as Error).message}`)
-    process.exit(1)
+    return exit(1)
   }
   log.info({ port: running.port }, 'started')
   if (process.connected) process.send?.({ listening: running.port })
@@ -55,9 +63,9 @@ export async function runApp({ name, defaultPort, start }: App): Promise<void> {
       await running.stop()
       log.info('stopped')
     } catch (error) {
-      die(error)
+      return die(error)
     }
-    process.exit(0)
+    exit(0)
   }
   process.on('SIGTERM', () => stop('SIGTERM'))
   process.on('SIGINT', () => stop('SIGINT'))
