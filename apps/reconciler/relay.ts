@@ -37,24 +37,29 @@ interface Publication {
  * the job makes harmless; its confirmation then removes nothing, because the rows carry another token.
  *
  * @returns how many rows were claimed; {@link RELAY_ROWS} means that there may be more
+ * @throws what kept the queue from answering, once the rows are given back
  */
 export async function relayTurn(parts: RelayParts): Promise<number> {
   const { jobs, random, timing } = parts
   const token = Buffer.from(random.bytes(16)).toString('hex')
   const rows = await jobs.claimOutbox({ token, max: RELAY_ROWS, leaseMs: timing.outboxLeaseMs })
   const publications = rows.map((row) => ({ row, message: encodeJobMessage(row) }))
-  await Promise.all(batches(publications).map((batch) => publish(parts, token, batch)))
+  const failures = await Promise.all(batches(publications).map((batch) => publish(parts, token, batch)))
+  const failure = failures.find((error) => error !== null)
+  if (failure) throw failure
   return rows.length
 }
 
-async function publish(parts: RelayParts, token: string, batch: Publication[]): Promise<void> {
+/** @returns what kept the queue from answering; null when it answered, whatever it said */
+async function publish(parts: RelayParts, token: string, batch: Publication[]): Promise<Error | null> {
+  let unanswered: Error | null = null
   const { jobs, queue, clock, random, timing, log } = parts
   const messages = batch.map(({ message }) => message)
   const outcomes = await withDeadline(clock, timing.callMs, undefined, (signal) =>
     queue.send(messages, signal),
-  ).catch((error: unknown) => {
+  ).catch((error: Error) => {
     // Sent or not, nobody knows. All of it is sent again: a broker's outage parks nothing.
-    log.warn({ err: error, rows: batch.length }, 'publish failed')
+    unanswered = error
     return batch.map(() => ({ ok: false as const, code: 'no_answer', permanent: false }))
   })
 
@@ -79,6 +84,7 @@ async function publish(parts: RelayParts, token: string, batch: Publication[]): 
     const delayMs = backoffMs(random, tries, { baseMs: timing.backoffBaseMs, capMs: timing.outboxLeaseMs })
     await jobs.returnToOutbox({ token, rowIds: again.map((row) => row.rowId), delayMs })
   }
+  return unanswered
 }
 
 /** Splits by count and by bytes: a batch over the broker's limit is refused as a whole. */
