@@ -5,6 +5,9 @@ import type { Database } from '../db/schema.ts'
 import type { Config } from './config.ts'
 import { openSqsQueues } from './sqs/open.ts'
 
+/** A call's deadline is for a process that runs; one that starts has first connections to make, and ends without an answer. */
+const OPEN_MS = 30_000
+
 /**
  * The queues that the configuration names: SQS, or a table of the database.
  *
@@ -13,8 +16,8 @@ import { openSqsQueues } from './sqs/open.ts'
  */
 export async function openQueues(config: Config, db: Kysely<Database>): Promise<Queues> {
   const { queueUrl, awsEndpointUrl: endpointUrl, timing } = config
-  const { visibilitySeconds, callMs, queueRetentionMs: retentionMs, deadLetterRetentionMs } = timing
+  const { visibilitySeconds, queueRetentionMs: retentionMs, deadLetterRetentionMs } = timing
   return queueUrl === null
     ? openPostgresQueues(db, { visibilitySeconds, retentionMs, deadLetterRetentionMs })
-    : openSqsQueues({ queueUrl, endpointUrl, visibilitySeconds, callMs })
+    : openSqsQueues({ queueUrl, endpointUrl, visibilitySeconds, withinMs: OPEN_MS })
 }

@@ -18,7 +18,7 @@ describe('opening the queues on SQS', () => {
   afterAll(() => aws.stop())
 
   const open = (queueUrl: string, endpointUrl = aws.endpointUrl) =>
-    openSqsQueues({ queueUrl, endpointUrl, visibilitySeconds: 30, callMs: 10_000 })
+    openSqsQueues({ queueUrl, endpointUrl, visibilitySeconds: 30, withinMs: 10_000 })
 
   const refusal = (queueUrl: string) =>
     open(queueUrl).then(
@@ -81,7 +81,7 @@ describe('opening the queues on SQS', () => {
       queueUrl: jobsUrl,
       endpointUrl: hung.url,
       visibilitySeconds: 30,
-      callMs: 200,
+      withinMs: 200,
     })
     await expect(opened).rejects.toThrow(DependencyError)
     await hung.stop()

@@ -12,7 +12,7 @@ export interface SqsOptions {
   /** What the protocol believes the queue's visibility timeout to be. */
   visibilitySeconds: number
   /** The deadline of opening, all in all. */
-  callMs: number
+  withinMs: number
 }
 
 /**
@@ -25,13 +25,13 @@ export async function openSqsQueues({
   queueUrl,
   endpointUrl,
   visibilitySeconds,
-  callMs,
+  withinMs,
 }: SqsOptions): Promise<Queues> {
   const client = createSqsClient(endpointUrl)
   await client.config.region().catch(() => {
     throw new ConfigError(['AWS_REGION is missing; QUEUE_URL needs it.'])
   })
-  const signal = AbortSignal.timeout(callMs)
+  const signal = AbortSignal.timeout(withinMs)
   let deadLetterUrl: string
   try {
     const { Attributes = {} } = await client.send(
