@@ -7,6 +7,7 @@ import { createPostgresJobs } from '../../db/jobs/postgres-jobs.ts'
 import { createNotifier, listen } from '../../db/notifications.ts'
 import { createPostgresTenants } from '../../db/tenants.ts'
 import { authMode } from '../../infra/config.ts'
+import { requireFittingSchema } from '../../infra/fitting-schema.ts'
 import { openObjectStore } from '../../infra/object-store.ts'
 import { readPresets } from '../../infra/presets.ts'
 import { runApp } from '../../infra/process.ts'
@@ -33,6 +34,7 @@ await runApp({
       callMs: timing.callMs,
       application: 'img42-api',
     })
+    await requireFittingSchema(db, log)
     const transitions = createNotifier(config.databaseUrl, 'img42_transitions')
     const jobs = announceTransitions(createPostgresJobs(db), transitions.notify)
     const objectStore = await openObjectStore(config)

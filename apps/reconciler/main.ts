@@ -6,6 +6,7 @@ import { openDatabase } from '../../db/connect.ts'
 import { createPostgresJobs } from '../../db/jobs/postgres-jobs.ts'
 import { createNotifier, listen } from '../../db/notifications.ts'
 import { createSendCallback } from '../../infra/callbacks/send.ts'
+import { requireFittingSchema } from '../../infra/fitting-schema.ts'
 import { serveHealth } from '../../infra/health.ts'
 import { openObjectStore } from '../../infra/object-store.ts'
 import { runApp } from '../../infra/process.ts'
@@ -35,6 +36,7 @@ await runApp({
       callMs: timing.callMs,
       application: 'img42-reconciler',
     })
+    await requireFittingSchema(db, log)
     const transitions = createNotifier(config.databaseUrl, 'img42_transitions')
     const jobs = announceTransitions(createPostgresJobs(db), transitions.notify)
     const queues = await openQueues(config, db)

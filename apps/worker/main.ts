@@ -4,6 +4,7 @@ import { withDeadline } from '../../core/deadline.ts'
 import { openDatabase } from '../../db/connect.ts'
 import { createPostgresJobs } from '../../db/jobs/postgres-jobs.ts'
 import { createNotifier } from '../../db/notifications.ts'
+import { requireFittingSchema } from '../../infra/fitting-schema.ts'
 import { serveHealth } from '../../infra/health.ts'
 import { createHttpModerator } from '../../infra/http-moderator.ts'
 import { openObjectStore } from '../../infra/object-store.ts'
@@ -29,6 +30,7 @@ await runApp({
       callMs: timing.callMs,
       application: 'img42-worker',
     })
+    await requireFittingSchema(db, log)
     const transitions = createNotifier(config.databaseUrl, 'img42_transitions')
     const jobs = announceTransitions(createPostgresJobs(db), transitions.notify)
     const { jobs: queue } = await openQueues(config, db)
