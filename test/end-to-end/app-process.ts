@@ -28,9 +28,9 @@ export interface AppProcess {
 
 const ROOT = path.resolve(import.meta.dirname, '../..')
 
-/** Starts one app as a process of its own and resolves once it serves. */
-export async function startApp(name: AppName, env: Record<string, string>): Promise<AppProcess> {
-  const child: ChildProcess = fork(path.join(ROOT, 'apps', name, 'main.ts'), {
+/** Starts one app as a process of its own and resolves once it serves; from another version's sources where `root` says so. */
+export async function startApp(name: AppName, env: Record<string, string>, root = ROOT): Promise<AppProcess> {
+  const child: ChildProcess = fork(path.join(root, 'apps', name, 'main.ts'), {
     env: { ...process.env, ...env, PORT: '0', LOG_LEVEL: 'info' },
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   })

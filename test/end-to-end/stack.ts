@@ -13,7 +13,7 @@ export interface Stack {
   databaseUrl: string
   queues: { jobsUrl: string; deadLettersUrl: string }
   bucket: string
-  start(name: AppName, env?: Record<string, string>): Promise<AppProcess>
+  start(name: AppName, env?: Record<string, string>, root?: string): Promise<AppProcess>
   /** What users install, talking to the API that was started last. */
   client(): Client
   /** Posts an image to the API that was started last. */
@@ -72,15 +72,14 @@ export async function startStack(env: Record<string, string> = {}): Promise<Stac
     databaseUrl: database.url,
     queues,
     bucket,
-    async start(name, more = {}) {
-      const app = await startApp(name, {
-        ...settings,
+    async start(name, more = {}, root) {
+      const its = {
         DATABASE_URL: database.url,
         QUEUE_URL: queues.jobsUrl,
         S3_BUCKET: bucket,
         AWS_ENDPOINT_URL: aws.endpointUrl,
-        ...more,
-      })
+      }
+      const app = await startApp(name, { ...settings, ...its, ...more }, root)
       processes.push(app)
       if (name === 'api') api = `http://127.0.0.1:${app.port}`
       return app
