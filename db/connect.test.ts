@@ -1,8 +1,9 @@
 import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:net'
 import { sql } from 'kysely'
-import { expect, test } from 'vitest'
-import { openDatabase } from './connect.ts'
+import { expect, test, vi } from 'vitest'
+import { createTestDatabase } from '../test/database.ts'
+import { countConnections, openDatabase } from './connect.ts'
 
 const message = (type: string, body: Buffer) => {
   const length = Buffer.alloc(4)
@@ -34,4 +35,20 @@ test('a server that goes away with the word that it is ready fails the statement
   expect(connections).toBe(3)
   await db.destroy()
   server.close()
+})
+
+test('connections are counted: in use, idle, and waited for', async () => {
+  const database = await createTestDatabase()
+  const db = openDatabase(database.url, { max: 1, callMs: 10_000, application: 'img42-test' })
+  expect(countConnections(db)).toEqual({ inUse: 0, idle: 0, waiting: 0, max: 1 })
+  let waiting: Promise<unknown> = Promise.resolve()
+  await db.transaction().execute(async (transaction) => {
+    await sql`select 1`.execute(transaction)
+    waiting = sql`select 1`.execute(db)
+    await vi.waitFor(() => expect(countConnections(db)).toEqual({ inUse: 1, idle: 0, waiting: 1, max: 1 }))
+  })
+  await waiting
+  expect(countConnections(db)).toEqual({ inUse: 0, idle: 1, waiting: 0, max: 1 })
+  await db.destroy()
+  await database.drop()
 })

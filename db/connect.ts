@@ -36,7 +36,28 @@ export function openDatabase(url: string, { max, callMs, application }: Database
   // Between two listeners, the pool's and its user's, a connection has none: the server's last word may stand in the packet
   // that made it ready, and an error that nobody hears ends the process.
   pool.on('connect', (client) => client.on('error', () => {}))
-  return new Kysely<Database>({ dialect: new PostgresDialect({ pool: distrustful(pool) }) })
+  const db = new Kysely<Database>({ dialect: new PostgresDialect({ pool: distrustful(pool) }) })
+  pools.set(db, pool)
+  return db
+}
+
+/** The pool behind each database that was opened, which Kysely keeps to itself. */
+const pools = new WeakMap<Kysely<Database>, pg.Pool>()
+
+export interface Connections {
+  inUse: number
+  idle: number
+  /** Statements that wait for one. */
+  waiting: number
+  max: number
+}
+
+/** How the connections of a database of {@link openDatabase} stand at this moment. */
+export function countConnections(db: Kysely<Database>): Connections {
+  const pool = pools.get(db)
+  if (!pool) throw new TypeError('this database was not opened by openDatabase')
+  const { totalCount, idleCount: idle, waitingCount: waiting, options } = pool
+  return { inUse: totalCount - idle, idle, waiting, max: options.max }
 }
 
 /**

@@ -8,6 +8,7 @@ import * as tenants from './migrations/0003-tenants.ts'
 import * as callbacks from './migrations/0004-callbacks.ts'
 import * as listing from './migrations/0005-listing.ts'
 import * as presets from './migrations/0006-presets.ts'
+import * as recentDeadLetters from './migrations/0007-recent-dead-letters.ts'
 import type { Database } from './schema.ts'
 import { compareSchema, executedMigrations, WrongSchema } from './schema-version.ts'
 
@@ -19,6 +20,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '0004-callbacks': callbacks,
   '0005-listing': listing,
   '0006-presets': presets,
+  '0007-recent-dead-letters': recentDeadLetters,
 }
 
 /**

@@ -34,6 +34,15 @@ describe('a configuration', () => {
     })
   })
 
+  test('tells metrics a thousand above PORT, or where it is told to', () => {
+    expect(readConfig({ DATABASE_URL }, 8082).metricsPort).toBe(9082)
+    expect(readConfig({ DATABASE_URL, PORT: '0' }, 8080).metricsPort).toBe(0)
+    expect(readConfig({ DATABASE_URL, PORT: '65000', METRICS_PORT: '9' }, 8080).metricsPort).toBe(9)
+    expect(messageOf(() => readConfig({ DATABASE_URL, PORT: '65000' }, 8080))).toBe(
+      'METRICS_PORT is missing: 1000 above PORT, 65000, there is no port.',
+    )
+  })
+
   test.each([' ', ' 5', '1e1', '0x5', '+5', '-0', '5.0', '1_000', '٥', '9'.repeat(16)])(
     'takes %j for no number',
     (value) => {

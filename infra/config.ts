@@ -18,6 +18,8 @@ export interface Config {
   dataDir: string
   host: string
   port: number
+  /** Where metrics are told, on the same host. */
+  metricsPort: number
   /** null: not said; see {@link authMode}. */
   auth: 'keys' | 'none' | null
   /** Of pages whose scripts may use the API. */
@@ -79,6 +81,7 @@ export function readConfig(env: NodeJS.ProcessEnv, defaultPort: number): Config 
       'MODERATION_TIMEOUT_MS has to be less than ATTEMPT_MS: a moderator that hangs would be the attempt’s fault.',
     ])
   }
+  const port = values.PORT ?? defaultPort
   return {
     databaseUrl: values.DATABASE_URL,
     queueUrl: values.QUEUE_URL ?? null,
@@ -86,7 +89,8 @@ export function readConfig(env: NodeJS.ProcessEnv, defaultPort: number): Config 
     awsEndpointUrl: values.AWS_ENDPOINT_URL ?? null,
     dataDir: values.DATA_DIR,
     host: values.HOST,
-    port: values.PORT ?? defaultPort,
+    port,
+    metricsPort: values.METRICS_PORT ?? metricsPortBeside(port),
     auth: values.AUTH ?? null,
     corsOrigins: values.CORS_ORIGINS ?? [],
     callbackAllow: values.CALLBACK_ALLOW ?? ALLOW_NOTHING,
@@ -127,6 +131,17 @@ export function authMode({ auth, host }: Pick<Config, 'auth' | 'host'>): 'keys' 
 function isLoopback(host: string): boolean {
   return host === 'localhost' || (ipaddr.isValid(host) && ipaddr.process(host).range() === 'loopback')
 }
+
+/** Apps side by side on one host have ports of their own, and so do their metrics. */
+function metricsPortBeside(port: number): number {
+  if (port === 0) return 0
+  if (port + METRICS_PORT_OFFSET <= 65_535) return port + METRICS_PORT_OFFSET
+  throw new ConfigError([
+    `METRICS_PORT is missing: ${METRICS_PORT_OFFSET} above PORT, ${port}, there is no port.`,
+  ])
+}
+
+const METRICS_PORT_OFFSET = 1_000
 
 /** Every variable, in the order of the README's table. */
 export function describeVariables(): Variable[] {
@@ -257,6 +272,10 @@ const ENVIRONMENT = z.object({
   PORT: whole(0, 65_535).optional().meta({
     default: '8080 (worker 8081, reconciler 8082)',
     meaning: 'where the app answers; 0 for any free port',
+  }),
+  METRICS_PORT: whole(0, 65_535).optional().meta({
+    default: 'PORT + 1000',
+    meaning: 'where the app tells its metrics, see docs/metrics.md; never to be published',
   }),
   AUTH: z
     .enum(['keys', 'none'], { error: () => 'has to be keys or none' })

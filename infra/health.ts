@@ -41,28 +41,37 @@ export async function serveHealth(
   }
 }
 
-/** Resolves when the server listens; rejects with a sentence that names the variable to change. */
-export function listen(server: Server, host: string, port: number): Promise<void> {
+/**
+ * Resolves when the server listens; rejects with a sentence that names the variable to change.
+ *
+ * @param variable the one that the port is from
+ */
+export function listen(server: Server, host: string, port: number, variable = 'PORT'): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
-      reject(new Error(whyNot(error, host, port), { cause: error }))
+      reject(new Error(whyNot(error, host, port, variable), { cause: error }))
     })
     server.listen(port, host, resolve)
   })
 }
 
-function whyNot({ code, message }: NodeJS.ErrnoException, host: string, port: number): string {
+function whyNot(
+  { code, message }: NodeJS.ErrnoException,
+  host: string,
+  port: number,
+  variable: string,
+): string {
   switch (code) {
     case 'EADDRINUSE':
-      return `port ${port} of ${host} is taken: set PORT to another`
+      return `port ${port} of ${host} is taken: set ${variable} to another`
     case 'EACCES':
-      return `this user may not listen on port ${port}: set PORT to another`
+      return `this user may not listen on port ${port}: set ${variable} to another`
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
     case 'EADDRNOTAVAIL':
     case 'EINVAL':
       return `${host} is no address of this machine: set HOST to one that is`
     default:
-      return `HOST ${host} and PORT ${port} cannot be listened on: ${message}`
+      return `HOST ${host} and ${variable} ${port} cannot be listened on: ${message}`
   }
 }

@@ -1,20 +1,26 @@
 import type { Logger } from 'pino'
+import type { Registry } from 'prom-client'
 import { type Config, ConfigError, readConfig } from './config.ts'
 import { createLog } from './log.ts'
+import { countJobEnds } from './metrics/job-ends.ts'
+import { createRegistry } from './metrics/registry.ts'
+import { serveMetrics } from './metrics/server.ts'
 
 export interface App {
   name: string
   defaultPort: number
-  /** Starts everything and resolves once the app serves; `port` is where it answers. */
-  start(config: Config, log: Logger): Promise<{ port: number; stop(): Promise<void> }>
+  /**
+   * Starts everything and resolves once the app serves; `port` is where it answers. What it measures goes to the registry.
+   */
+  start(config: Config, log: Logger, registry: Registry): Promise<{ port: number; stop(): Promise<void> }>
 }
 
 /** How long the end of a process waits for who reads its log. */
 const LAST_WORDS_MS = 1_000
 
 /**
- * Runs an app as this process: reads the configuration, starts, tells a parent (`{ listening: port }` over IPC), and
- * stops in order on SIGTERM, SIGINT, or when the parent is gone. What cannot be started ends with one sentence and
+ * Runs an app as this process: reads the configuration, starts, tells a parent (`{ listening: port, metrics: port }`
+ * over IPC), and stops in order on SIGTERM, SIGINT, or when the parent is gone. What cannot be started ends with one sentence and
  * exit code 1; what nobody caught is logged and ends the process, because its state is unknown from then on.
  */
 export async function runApp({ name, defaultPort, start }: App): Promise<void> {
@@ -43,16 +49,21 @@ export async function runApp({ name, defaultPort, start }: App): Promise<void> {
   process.on('disconnect', () => {
     orphaned = true
   })
+  const registry = createRegistry(name, config.timing)
+  countJobEnds(registry)
   let running: Awaited<ReturnType<App['start']>>
+  let metrics: Awaited<ReturnType<typeof serveMetrics>>
   try {
-    running = await start(config, log)
+    // First, so that a port that is taken is said before anything was begun.
+    metrics = await serveMetrics(config.host, config.metricsPort, registry)
+    running = await start(config, log, registry)
   } catch (error) {
     log.fatal({ err: error }, 'could not start')
     console.error(`img42 ${name}: could not start: ${(error as Error).message}`)
     return exit(1)
   }
-  log.info({ port: running.port }, 'started')
-  if (process.connected) process.send?.({ listening: running.port })
+  log.info({ port: running.port, metrics_port: metrics.port }, 'started')
+  if (process.connected) process.send?.({ listening: running.port, metrics: metrics.port })
 
   let stopping = false
   const stop = async (why: string) => {
@@ -61,6 +72,7 @@ export async function runApp({ name, defaultPort, start }: App): Promise<void> {
     log.info({ why }, 'stopping')
     try {
       await running.stop()
+      metrics.close()
       log.info('stopped')
     } catch (error) {
       return die(error)

@@ -8,6 +8,8 @@ import { createNotifier, listen } from '../../db/notifications.ts'
 import { createPostgresTenants } from '../../db/tenants.ts'
 import { authMode } from '../../infra/config.ts'
 import { requireFittingSchema } from '../../infra/fitting-schema.ts'
+import { createCallObserver } from '../../infra/metrics/calls.ts'
+import { observePools } from '../../infra/metrics/pool.ts'
 import { openObjectStore } from '../../infra/object-store.ts'
 import { readPresets } from '../../infra/presets.ts'
 import { runApp } from '../../infra/process.ts'
@@ -16,6 +18,7 @@ import { systemRandom as random } from '../../infra/system-random.ts'
 import { createApp } from './app.ts'
 import { createInFlight } from './in-flight.ts'
 import { createJobWatch } from './job-watch.ts'
+import { observeRequests } from './observed-requests.ts'
 import { createPace } from './queue-pace.ts'
 import { serve } from './server.ts'
 
@@ -25,7 +28,7 @@ const IDLE_MS = 30_000
 await runApp({
   name: 'api',
   defaultPort: 8080,
-  async start(config, log) {
+  async start(config, log, registry) {
     const { timing, limits, host, port } = config
     const asksForKeys = authMode(config) === 'keys'
     const presets = await readPresets(config.presetsFile)
@@ -36,8 +39,10 @@ await runApp({
     })
     await requireFittingSchema(db, log)
     const transitions = createNotifier(config.databaseUrl, 'img42_transitions')
-    const jobs = announceTransitions(createPostgresJobs(db), transitions.notify)
-    const objectStore = await openObjectStore(config)
+    const observed = createCallObserver(registry)
+    observePools(registry, { api: db })
+    const jobs = announceTransitions(observed('jobs', createPostgresJobs(db)), transitions.notify)
+    const objectStore = observed('object_store', await openObjectStore(config))
     const outbox = createNotifier(config.databaseUrl, 'img42_outbox')
     const watch = createJobWatch({ jobs, clock, log })
     const wakeUps = listen(config.databaseUrl, 'img42_transitions', watch.wake)
@@ -58,7 +63,11 @@ await runApp({
       corsOrigins: config.corsOrigins,
     })
     // Above every wait that an upload or a download has a limit of its own for.
-    const server = await serve(app, { host, port, silenceMs: 2 * Math.max(IDLE_MS, timing.storeCallMs) })
+    const server = await serve(observeRequests(registry, app), {
+      host,
+      port,
+      silenceMs: 2 * Math.max(IDLE_MS, timing.storeCallMs),
+    })
     return {
       port: server.port,
       async stop() {

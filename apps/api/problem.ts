@@ -95,8 +95,16 @@ export function problemBody({ status, code, detail, retryable = false, fault, jo
 
 export const PROBLEM_TYPE = 'application/problem+json'
 
+/** The problem that the response is, if it is one. */
+export function problemAnswered(response: ServerResponse): Problem | undefined {
+  return answered.get(response)
+}
+
+const answered = new WeakMap<ServerResponse, Problem>()
+
 /** Answers with a problem, so that it is read even by a client that is still sending its body. */
 export function sendProblem(request: IncomingMessage, response: ServerResponse, problem: Problem): void {
+  answered.set(response, problem)
   const body = problemBody(problem)
   const headers = {
     'Content-Type': PROBLEM_TYPE,

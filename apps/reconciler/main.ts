@@ -1,13 +1,18 @@
 import { announceTransitions } from '../../core/announced-jobs.ts'
 import { startLoop } from '../../core/loop.ts'
-import { readBacklog } from '../../db/backlog.ts'
 import { createPostgresCallbacks } from '../../db/callbacks.ts'
 import { openDatabase } from '../../db/connect.ts'
 import { createPostgresJobs } from '../../db/jobs/postgres-jobs.ts'
 import { createNotifier, listen } from '../../db/notifications.ts'
+import { readState } from '../../db/state.ts'
 import { createSendCallback } from '../../infra/callbacks/send.ts'
 import { requireFittingSchema } from '../../infra/fitting-schema.ts'
 import { serveHealth } from '../../infra/health.ts'
+import { createCallObserver } from '../../infra/metrics/calls.ts'
+import { observePools } from '../../infra/metrics/pool.ts'
+import { observePublications } from '../../infra/metrics/publications.ts'
+import { observeCallbacks, observeRepairs } from '../../infra/metrics/repairs.ts'
+import { observeState } from '../../infra/metrics/state.ts'
 import { openObjectStore } from '../../infra/object-store.ts'
 import { runApp } from '../../infra/process.ts'
 import { openQueues } from '../../infra/queues.ts'
@@ -29,7 +34,7 @@ const STATE_MS = 60_000
 await runApp({
   name: 'reconciler',
   defaultPort: 8082,
-  async start(config, log) {
+  async start(config, log, registry) {
     const { timing, budget, host, port } = config
     const db = openDatabase(config.databaseUrl, {
       max: 5,
@@ -38,9 +43,17 @@ await runApp({
     })
     await requireFittingSchema(db, log)
     const transitions = createNotifier(config.databaseUrl, 'img42_transitions')
-    const jobs = announceTransitions(createPostgresJobs(db), transitions.notify)
-    const queues = await openQueues(config, db)
-    const objectStore = await openObjectStore(config)
+    const observed = createCallObserver(registry)
+    const jobs = announceTransitions(
+      observeRepairs(registry, observed('jobs', createPostgresJobs(db))),
+      transitions.notify,
+    )
+    const opened = await openQueues(config, db)
+    const queues = {
+      jobs: observePublications(registry, observed('queue', opened.jobs)),
+      deadLetters: observed('dead_letters', opened.deadLetters),
+    }
+    const objectStore = observed('object_store', await openObjectStore(config))
     const sweepJobs = createJobSweep({
       ...{ jobs, clock, timing, budget, log },
       queueIsEmpty: watchForEmptyQueue(queues.jobs, clock, timing),
@@ -53,10 +66,13 @@ await runApp({
     })
     const callbackSender = createCallbackSender({
       ...{ clock, random, log },
-      callbacks: createPostgresCallbacks(callbacksDb),
+      callbacks: observeCallbacks(registry, createPostgresCallbacks(callbacksDb)),
       send: createSendCallback({ allow: config.callbackAllow }),
       onFree: () => callbacks.wake(),
     })
+    observePools(registry, { reconciler: db, callbacks: callbacksDb })
+    const stateOf = (queueEmpty: boolean) => readState(db, { evidenceMs: timing.evidenceMs, queueEmpty })
+    observeState(registry, { queues, clock, readState: stateOf })
     const sweepOrphans = createOrphanSweep({ jobs, objectStore, clock, timing })
 
     const stop = new AbortController()
@@ -101,13 +117,13 @@ await runApp({
       }),
       loop('orphans', timing.orphanAgeMs / 24, sweepOrphans),
       loop('state', STATE_MS, async () => {
-        const backlog = await readBacklog(db)
+        const state = await stateOf(false)
         log.info(
           {
-            jobs_not_done: backlog.jobsNotDone,
-            oldest_job_age_seconds: backlog.oldestJobAgeSeconds,
-            outbox_rows: backlog.outboxRows,
-            oldest_outbox_row_age_seconds: backlog.oldestOutboxRowAgeSeconds,
+            jobs_not_done: state.queuedJobs + state.runningJobs,
+            oldest_job_age_seconds: Math.floor(state.oldestJobAgeSeconds),
+            outbox_rows: state.outboxRows,
+            oldest_outbox_row_age_seconds: Math.floor(state.oldestOutboxRowAgeSeconds),
           },
           'state',
         )

@@ -15,6 +15,8 @@ export interface ConsumerParts extends DeliveryParts {
 export interface Consumer {
   /** Settles when the consumer has drained. */
   ended: Promise<void>
+  /** How many messages are in hand. */
+  readonly busy: number
   /** Receives nothing more, gives back what has not begun, and lets attempts go on for `timing.drainMs`. */
   drain(): void
 }
@@ -33,6 +35,9 @@ export function startConsumer(parts: ConsumerParts): Consumer {
 
   return {
     ended: run(),
+    get busy() {
+      return busy.size
+    },
     drain() {
       stopReceiving.abort(new Draining())
       slotFreed()

@@ -7,6 +7,11 @@ import { createNotifier } from '../../db/notifications.ts'
 import { requireFittingSchema } from '../../infra/fitting-schema.ts'
 import { serveHealth } from '../../infra/health.ts'
 import { createHttpModerator } from '../../infra/http-moderator.ts'
+import { observeAttempts } from '../../infra/metrics/attempts.ts'
+import { createCallObserver } from '../../infra/metrics/calls.ts'
+import { observeDeliveries, observeSlots } from '../../infra/metrics/deliveries.ts'
+import { observePools } from '../../infra/metrics/pool.ts'
+import { countRendererEnds, observeRenderer } from '../../infra/metrics/renderer.ts'
 import { openObjectStore } from '../../infra/object-store.ts'
 import { runApp } from '../../infra/process.ts'
 import { openQueues } from '../../infra/queues.ts'
@@ -22,7 +27,7 @@ import { gapsOf } from './renderer/sandbox/confinement.ts'
 await runApp({
   name: 'worker',
   defaultPort: 8081,
-  async start(config, log) {
+  async start(config, log, registry) {
     const { timing, budget, concurrency, limits, host, port } = config
     const db = openDatabase(config.databaseUrl, {
       // An attempt asks for one connection at a time; its heartbeat may ask for another meanwhile.
@@ -32,12 +37,19 @@ await runApp({
     })
     await requireFittingSchema(db, log)
     const transitions = createNotifier(config.databaseUrl, 'img42_transitions')
-    const jobs = announceTransitions(createPostgresJobs(db), transitions.notify)
-    const { jobs: queue } = await openQueues(config, db)
-    const objectStore = await openObjectStore(config)
+    const observed = createCallObserver(registry)
+    observePools(registry, { worker: db })
+    const jobs = announceTransitions(
+      observeAttempts(registry, observed('jobs', createPostgresJobs(db)), clock),
+      transitions.notify,
+    )
+    const queue = observeDeliveries(registry, observed('queue', (await openQueues(config, db)).jobs))
+    const objectStore = observed('object_store', await openObjectStore(config))
+    const countEnd = countRendererEnds(registry)
     const renderer = await openRenderer({
       ...{ concurrency, limits },
       onProcessEnd(end) {
+        countEnd(end)
         // Worn out, closed or abandoned with its attempt: as intended. The rest is an image's doing, or a defect.
         const intended =
           end.killedFor === 'worn' || end.killedFor === 'closed' || end.killedFor === 'abandoned'
@@ -47,12 +59,13 @@ await runApp({
         log.info({ ...asLogged(end), replaced_after_ms: afterMs }, 'rendering process replaced')
       },
     })
+    observeRenderer(registry, renderer)
     const gaps = gapsOf(renderer.confinement)
     log[gaps.length > 0 ? 'warn' : 'info'](
       { confinement: renderer.confinement, not_confined: gaps },
       gaps.length > 0 ? 'rendering processes are not confined in full' : 'rendering processes are confined',
     )
-    const moderator = config.moderation && createHttpModerator(config.moderation.url)
+    const moderator = config.moderation && observed('moderator', createHttpModerator(config.moderation.url))
     const moderation = moderator && { moderator, timeoutMs: config.moderation!.timeoutMs }
     const probe = createProbe({ jobs, queue, objectStore, moderator, clock, timing })
     const owner = `${hostname()}/${process.pid}/${Buffer.from(random.bytes(6)).toString('hex')}`
@@ -71,6 +84,8 @@ await runApp({
       ...{ moderation, exposeGps: config.exposeGps },
       onTurn: turned,
     })
+
+    observeSlots(registry, concurrency, () => consumer.busy)
 
     const health = await serveHealth(host, port, {
       alive: () => clock.now() - lastTurn < timing.attemptMs + timing.pollSeconds * 1_000 + timing.callMs,

@@ -1,4 +1,6 @@
+import { channel } from 'node:diagnostics_channel'
 import { type Kysely, type RawBuilder, sql } from 'kysely'
+import type { JobErrorCode } from '../../core/job.ts'
 import type { JobEnd } from '../../core/ports/jobs.ts'
 import type { Database } from '../schema.ts'
 import { oweCallback } from './callback.ts'
@@ -47,7 +49,23 @@ export async function endJob(db: Kysely<Database>, { jobId, by, end, deadLetter 
     callback as (${oweCallback(end.status)})
     ${letter}
     select job_id from changed`.execute(db)
-  return rows.length === 1
+  const ended = rows.length === 1
+  if (ended) {
+    const code = end.status === 'FAILED' ? end.error.code : null
+    jobEnded.publish({ status: end.status, code } satisfies JobEnded)
+  }
+  return ended
+}
+
+/**
+ * Told of each {@link JobEnded}, by whichever statement it came about: not every answer of the port says that it ended a
+ * job. For counting only: a transaction around the statement may still fail.
+ */
+export const jobEnded = channel('img42:job-ended')
+
+export interface JobEnded {
+  status: 'SUCCEEDED' | 'FAILED'
+  code: JobErrorCode | null
 }
 
 function mayEnd(by: JobEnd['by']): RawBuilder<boolean> {

@@ -16,35 +16,41 @@ export interface AppToStart {
   log: (sentence: string) => void
 }
 
+export interface Ports {
+  port: number
+  metricsPort: number
+}
+
 export interface RunningApp {
-  /** Its port, once it serves; rejects with the app's own sentence when it ends, or says nothing for a minute. */
-  listening: Promise<number>
+  /** Its ports, once it serves; rejects with the app's own sentence when it ends, or says nothing for a minute. */
+  listening: Promise<Ports>
   /** Asks it to stop and resolves once it has ended. */
   stop(): Promise<void>
 }
 
 /**
  * Starts an app as a child process, which says over its IPC channel where it listens. From then on it is started again,
- * on the same port, whenever it ends by itself, with growing waits. The channel is also how it ends with this process:
+ * on the same ports, whenever it ends by itself, with growing waits. The channel is also how it ends with this process:
  * it closes even when this process is killed.
  */
 export function startApp(app: AppToStart): RunningApp {
   mkdirSync(path.dirname(app.logFile), { recursive: true })
   const stopping = new AbortController()
   const logStart = statSync(app.logFile, { throwIfNoEntry: false })?.size ?? 0
-  let current = run(app, app.env.PORT)
+  let current = run(app, app.env)
   const listening = Promise.race([
     current.listening,
     current.ended.then(() => null),
     delay(START_MS, null, { ref: false }),
-  ]).then((port) => {
-    if (port !== null) return port
+  ]).then((ports) => {
+    if (ports !== null) return ports
     current.child.kill('SIGKILL')
     throw new Error(lastSentence(app.logFile, logStart) ?? `${app.name} did not start; see ${app.logFile}`)
   })
 
   const supervise = async () => {
-    const port = String(await listening)
+    const { port, metricsPort } = await listening
+    const env = { ...app.env, PORT: String(port), METRICS_PORT: String(metricsPort) }
     for (let failures = 0; ; failures++) {
       const startedAt = performance.now()
       const how = await current.ended
@@ -53,7 +59,7 @@ export function startApp(app: AppToStart): RunningApp {
       app.log(`${app.name} ended (${how}) and is started again`)
       await delay(Math.min(30_000, 250 * 2 ** failures), null, { signal: stopping.signal }).catch(() => {})
       if (stopping.signal.aborted) return
-      current = run(app, port)
+      current = run(app, env)
     }
   }
   supervise().catch(() => {})
@@ -75,15 +81,15 @@ const STEADY_MS = 60_000
 
 interface Run {
   child: ChildProcess
-  listening: Promise<number>
+  listening: Promise<Ports>
   /** How it ended. */
   ended: Promise<string>
 }
 
-function run({ entry, env, logFile }: AppToStart, port: string | undefined): Run {
+function run({ entry, logFile }: AppToStart, env: NodeJS.ProcessEnv): Run {
   const log = openSync(logFile, 'a')
   const child = spawn(process.execPath, [entry], {
-    env: { ...env, PORT: port },
+    env,
     stdio: ['ignore', log, log, 'ipc'],
     // A session of its own: Ctrl-C reaches the launcher alone, which stops the apps in their order.
     detached: true,
@@ -92,8 +98,9 @@ function run({ entry, env, logFile }: AppToStart, port: string | undefined): Run
   return {
     child,
     listening: new Promise((resolve) => {
-      child.on('message', (message: { listening?: number }) => {
-        if (message.listening !== undefined) resolve(message.listening)
+      child.on('message', (message: { listening?: number; metrics?: number }) => {
+        const { listening: port, metrics: metricsPort } = message
+        if (port !== undefined && metricsPort !== undefined) resolve({ port, metricsPort })
       })
     }),
     ended: new Promise((resolve) => {

@@ -14,7 +14,7 @@ import { authMode, type Config, ConfigError, readConfig } from '../config.ts'
 import { databaseUrlFile, makeDataDir } from '../data-dir.ts'
 import { listen } from '../health.ts'
 import { readPresets } from '../presets.ts'
-import { startApp } from './children.ts'
+import { type Ports, startApp } from './children.ts'
 import { holdLock, LockHeldError } from './lock.ts'
 import { startPostgres } from './postgres.ts'
 import { tellStory } from './story.ts'
@@ -54,7 +54,8 @@ try {
 
 async function start(): Promise<void> {
   lockDataDir()
-  await checkPort(config)
+  await checkPort(config.host, config.port, 'PORT')
+  await checkPort(config.host, config.metricsPort, 'METRICS_PORT')
   // Here the sentence is seen; the API's own goes to its log.
   await readPresets(config.presetsFile)
   say(styleText('bold', 'img42'))
@@ -67,13 +68,19 @@ async function start(): Promise<void> {
     DATA_DIR: dataDir,
   }
   // The API is stopped first: whatever it has accepted finds the others still at work.
-  const [, , port] = await Promise.all([
-    startChild('reconciler', { ...env, PORT: '0' }),
-    startChild('worker', { ...env, PORT: '0' }),
-    startChild('api', { ...env, PORT: String(config.port) }),
+  const anywhere = { PORT: '0', METRICS_PORT: '0' }
+  const [reconciler, worker, api] = await Promise.all([
+    startChild('reconciler', { ...env, ...anywhere }),
+    startChild('worker', { ...env, ...anywhere }),
+    startChild('api', { ...env, PORT: String(config.port), METRICS_PORT: String(config.metricsPort) }),
   ])
-  const apiUrl = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`
-  introduce(apiUrl, place)
+  const origin = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}`
+  const apiUrl = `${origin}:${api.port}`
+  introduce(
+    apiUrl,
+    place,
+    [api, worker, reconciler].map((app) => `${origin}:${app.metricsPort}/metrics`),
+  )
 
   const succeeded = await tellStory({
     ...{ apiUrl, databaseUrl, patienceMs: STORY_MS, say: sayWhileUp },
@@ -116,7 +123,7 @@ async function emulation(): Promise<Record<string, string>> {
   return emulator.env
 }
 
-function startChild(name: string, env: NodeJS.ProcessEnv): Promise<number> {
+function startChild(name: string, env: NodeJS.ProcessEnv): Promise<Ports> {
   const app = startApp({
     name,
     entry: path.join(ROOT, 'apps', name, 'main.ts'),
@@ -129,13 +136,14 @@ function startChild(name: string, env: NodeJS.ProcessEnv): Promise<number> {
   return app.listening
 }
 
-function introduce(apiUrl: string, database: string): void {
+function introduce(apiUrl: string, database: string, metrics: readonly string[]): void {
   const parts = {
     api: apiUrl,
     database,
     queue: emulateAws ? 'SQS, emulated' : (config.queueUrl ?? 'a table of the database'),
     objects: emulateAws ? 'S3, emulated' : (config.s3Bucket ?? `files, in ${shown(dataDir)}`),
     logs: shown(path.join(dataDir, 'logs')),
+    metrics: metrics.join(' '),
   }
   for (const [part, place] of Object.entries(parts)) {
     say(`  ${styleText('dim', part.padEnd(8))}  ${place}`)
@@ -158,9 +166,9 @@ function lockDataDir(): void {
 }
 
 /** Asked before anything is started, so that a taken port is said at once. */
-async function checkPort({ host, port }: Config): Promise<void> {
+async function checkPort(host: string, port: number, variable: string): Promise<void> {
   const server = createServer()
-  await listen(server, host, port)
+  await listen(server, host, port, variable)
   await new Promise((resolve) => server.close(resolve))
 }
 

@@ -13,6 +13,8 @@ export interface LogLine {
 
 export interface AppProcess {
   port: number
+  /** Where its metrics are. */
+  metricsPort: number
   pid: number
   /** Everything that it has logged so far. */
   lines: LogLine[]
@@ -31,7 +33,7 @@ const ROOT = path.resolve(import.meta.dirname, '../..')
 /** Starts one app as a process of its own and resolves once it serves; from another version's sources where `root` says so. */
 export async function startApp(name: AppName, env: Record<string, string>, root = ROOT): Promise<AppProcess> {
   const child: ChildProcess = fork(path.join(root, 'apps', name, 'main.ts'), {
-    env: { ...process.env, ...env, PORT: '0', LOG_LEVEL: 'info' },
+    env: { ...process.env, ...env, PORT: '0', METRICS_PORT: '0', LOG_LEVEL: 'info' },
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   })
   const exited = once(child, 'exit') as Promise<[number | null, string | null]>
@@ -43,12 +45,13 @@ export async function startApp(name: AppName, env: Record<string, string>, root 
     lines.push(line)
     for (const watcher of watchers) watcher(line)
   })
-  const listening = once(child, 'message') as Promise<[{ listening: number }]>
+  const listening = once(child, 'message') as Promise<[{ listening: number; metrics: number }]>
   const started = await Promise.race([listening, exited.then(() => null)])
   if (!started) throw new Error(`${name} did not start: ${JSON.stringify(lines.at(-1))}`)
 
   return {
     port: started[0].listening,
+    metricsPort: started[0].metrics,
     pid: child.pid!,
     lines,
     ended: exited.then(([code]) => code),

@@ -47,13 +47,18 @@ export function answersOf(operation: Operation): Map<number, FullAnswer> {
   for (const [status, answer] of Object.entries(operation.answers)) {
     answers.set(Number(status), { ...answer, headers: { ...COMMON_HEADERS, ...answer.headers } })
   }
-  const codes = [...COMMON_PROBLEMS, ...(operation.open ? [] : KEYED_PROBLEMS), ...(operation.problems ?? [])]
-  const byStatus = Map.groupBy(new Set(codes), (code) => PROBLEM_MEANINGS[code].status)
+  const byStatus = Map.groupBy(problemCodesOf(operation), (code) => PROBLEM_MEANINGS[code].status)
   for (const [status, ofStatus] of [...byStatus].sort(([a], [b]) => a - b)) {
     const jobErrors = status === 409 && operation.tellsJobErrors ? Object.keys(JOB_ERRORS) : []
     answers.set(status, problemAnswer(status, [...ofStatus, ...jobErrors]))
   }
   return answers
+}
+
+/** Every problem that the operation may answer with, jobs' own errors apart. */
+export function problemCodesOf(operation: Operation): ProblemCode[] {
+  const keyed = operation.open ? [] : KEYED_PROBLEMS
+  return [...new Set([...COMMON_PROBLEMS, ...keyed, ...(operation.problems ?? [])])]
 }
 
 /** What a resource answers to a method that it has not, and a path that leads nowhere. */

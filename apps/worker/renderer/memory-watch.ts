@@ -31,7 +31,7 @@ export function watchMemory(
 }
 
 /** null when it cannot be told: the process is gone, or the platform has no `/proc`. */
-async function residentBytes(pid: number | undefined): Promise<number | null> {
+export async function residentBytes(pid: number | undefined): Promise<number | null> {
   try {
     const status = await readFile(`/proc/${pid}/status`, 'latin1')
     const kilobytes = /^VmRSS:\s*(\d+) kB$/m.exec(status)?.[1]

@@ -1,5 +1,6 @@
 import type { Limits } from '../../../core/limits.ts'
 import type { Renderer } from '../../../core/ports/renderer.ts'
+import { residentBytes } from './memory-watch.ts'
 import { type ProcessEnd, type RenderProcess, startRenderProcess } from './render-process.ts'
 import type { Confinement } from './sandbox/confinement.ts'
 
@@ -22,6 +23,10 @@ export interface RendererOptions {
 export interface ProcessRenderer extends Renderer {
   /** What the rendering processes may not do, found out by the first of them. */
   readonly confinement: Confinement
+  /** How many rendering processes there are. */
+  readonly processes: number
+  /** Their memory at this moment, all together. Linux only; 0 elsewhere. */
+  residentBytes(): Promise<number>
   /** Ends all rendering processes and resolves when they are gone. Jobs that still run or wait reject. */
   close(): Promise<void>
 }
@@ -130,6 +135,13 @@ export async function openRenderer(options: RendererOptions): Promise<ProcessRen
   return {
     engine: ready.engine,
     confinement: ready.confinement,
+    get processes() {
+      return all.size
+    },
+    async residentBytes() {
+      const each = await Promise.all([...all].map(({ pid }) => residentBytes(pid)))
+      return each.reduce<number>((sum, bytes) => sum + (bytes ?? 0), 0)
+    },
     async render(source, plan, signal) {
       signal.throwIfAborted()
       if (closed) throw new Error('the renderer is closed')

@@ -22,6 +22,7 @@ export interface RenderProcess {
   readonly ended: Promise<ProcessEnd>
   /** False from the moment that it is killed. */
   readonly alive: boolean
+  readonly pid: number | undefined
   /** How many jobs it was given. */
   readonly jobs: number
   /** Its memory after its last job. */
@@ -168,6 +169,7 @@ export function startRenderProcess(memoryBytes: number): RenderProcess {
   return {
     ready: ready.promise,
     ended: ended.promise,
+    pid: child.pid,
     get alive() {
       return !gone && killedFor === null
     },
