@@ -5,7 +5,7 @@ import { createTestDatabase, type TestDatabase } from '../test/database.ts'
 import { openDatabase } from './connect.ts'
 import { createPostgresJobs } from './jobs/postgres-jobs.ts'
 import type { Database } from './schema.ts'
-import { readState } from './state.ts'
+import { readState, stateQuery } from './state.ts'
 
 let database: TestDatabase
 let db: Kysely<Database>
@@ -82,4 +82,21 @@ test('an open transaction is seen, and how old it is', async () => {
     return (await state()).oldestTransactionAgeSeconds
   })
   expect(age).toBeGreaterThanOrEqual(0.05)
+})
+
+test('however much is finished, reading the state goes by the indexes of what is not', async () => {
+  await sql`insert into jobs (job_id, tenant, status, object_key, original, warnings, outputs, published_at, claimed_at,
+      deadline_at, finished_at)
+    select 'img_done_' || i, 'default', 'SUCCEEDED', '', '{}', '[]', '[]', now(), now(), now(), now()
+    from generate_series(1, 10000) i`.execute(db)
+  await sql`insert into dead_letters (reason, receive_count, verdict, recorded_at)
+    select 'test', 50, 'failed', now() - i * interval '1 hour' from generate_series(2, 10000) i`.execute(db)
+  await sql`analyze jobs, dead_letters`.execute(db)
+  const { rows } = await sql<{ 'QUERY PLAN': string }>`
+    explain ${stateQuery({ evidenceMs: EVIDENCE_MS, queueEmpty: false })}`.execute(db)
+  const plan = rows.map((row) => row['QUERY PLAN']).join('\n')
+  for (const index of ['jobs_in_flight', 'jobs_queued', 'jobs_watermark_any', 'dead_letters_recorded']) {
+    expect(plan).toContain(index)
+  }
+  expect(plan).not.toMatch(/Seq Scan on (jobs|dead_letters)/)
 })
