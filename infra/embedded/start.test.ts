@@ -175,6 +175,16 @@ describe.runIf(process.platform === 'linux')('npm start', () => {
     server.close()
   })
 
+  test('so is a port for metrics that is taken', async () => {
+    const server = createServer().listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    const { exitCode, output } = start([], { METRICS_PORT: String(port) })
+    expect(await exitCode).toBe(1)
+    expect(output()).toBe(`img42: port ${port} of 127.0.0.1 is taken: set METRICS_PORT to another\n`)
+    server.close()
+  })
+
   test('an unknown argument is named, and the exit code is 2', async () => {
     const { exitCode, output } = start(['--twice', '--once'])
     expect(await exitCode).toBe(2)

@@ -6,7 +6,7 @@ import type { ServiceState } from '../../db/state.ts'
 
 /** For how long a reading is good: however many scrape, and however often, the database is asked no more often. */
 const FRESH_MS = 5_000
-/** How long a scrape waits for one. Below Prometheus' own patience, 10 seconds, with the other metrics to come. */
+/** How long a scrape waits for the queues, and then for the database: together less than Prometheus waits, 10 seconds. */
 const PATIENCE_MS = 3_000
 
 export interface StateParts {
