@@ -1,8 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import sharp from 'sharp'
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { createSqsClient } from '../../infra/sqs/client.ts'
-import { createSqsQueue } from '../../infra/sqs/sqs-queue.ts'
 import type { AppName } from '../end-to-end/app-process.ts'
 import { type Stack, startStack, until } from '../end-to-end/stack.ts'
 import { type TestImage, type TestImageName, testImage } from '../images.ts'
@@ -99,11 +97,8 @@ describe.skipIf(missing !== null)('beside the previous release', () => {
 
 test('a message of a version that is unknown here is recorded with its reason, and harms no other', async () => {
   const [api] = await Promise.all((['api', 'worker', 'reconciler'] as const).map((app) => stack.start(app)))
-  const client = createSqsClient(stack.aws.endpointUrl)
-  const queue = createSqsQueue(client, stack.queues.jobsUrl)
   const body = JSON.stringify({ job_id: 'img_later', object_key: 'originals/later', schema_version: 99 })
-  await queue.send([{ body, attributes: {} }], AbortSignal.timeout(10_000))
-  client.destroy()
+  await stack.send(stack.queues.jobsUrl, { body, attributes: {} })
   const [letter] = await until(async () => {
     const rows = await stack.query<{ body: string; reason: string; verdict: string }>(
       'select body, reason, verdict from dead_letters',

@@ -1,10 +1,8 @@
 import { readFileSync } from 'node:fs'
-import { SendMessageCommand } from '@aws-sdk/client-sqs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { HAS_PROC, renderProcessesOf } from '../../apps/worker/renderer/testing/processes.ts'
 import { encodeJobMessage } from '../../core/job-message.ts'
 import { originalKey } from '../../core/object-keys.ts'
-import { createSqsClient } from '../../infra/sqs/client.ts'
 import { asAdmin } from '../database.ts'
 import { testImage } from '../images.ts'
 import { type StubServer, startStubServer } from '../stub-server.ts'
@@ -122,17 +120,7 @@ test('a duplicate delivery of a finished job is seen as one, and ends nothing', 
   await stack.ended(jobId)
   const before = await metrics('worker', (of) => of.value('img42_claims_total', { found: 'claimed' }) === 4)
   const message = encodeJobMessage({ jobId, objectKey: originalKey(jobId), generation: 1 })
-  const sqs = createSqsClient(stack.aws.endpointUrl)
-  const attributes = Object.entries(message.attributes).map(
-    ([name, StringValue]) => [name, { DataType: 'String', StringValue }] as const,
-  )
-  await sqs.send(
-    new SendMessageCommand({
-      ...{ QueueUrl: stack.queues.jobsUrl, MessageBody: message.body },
-      MessageAttributes: Object.fromEntries(attributes),
-    }),
-  )
-  sqs.destroy()
+  await stack.send(stack.queues.jobsUrl, message)
   const finished = { found: 'finished' }
   const after = await metrics('worker', (of) => of.value('img42_claims_total', finished) === 1)
   expect(before.value('img42_claims_total', finished)).toBe(0)

@@ -2,6 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { type Client, createClient } from '../../client/index.ts'
+import type { OutgoingMessage } from '../../core/ports/queue.ts'
+import { createSqsClient } from '../../infra/sqs/client.ts'
+import { createSqsQueue } from '../../infra/sqs/sqs-queue.ts'
 import { startTestAws, type TestAws } from '../aws.ts'
 import { createTestDatabase } from '../database.ts'
 import { type AppName, type AppProcess, startApp } from './app-process.ts'
@@ -26,6 +29,8 @@ export interface Stack {
   ended(jobId: string): Promise<Record<string, unknown>>
   /** The job's events, oldest first. */
   events(jobId: string): Promise<string[]>
+  /** Puts a message into one of {@link queues}, past the relay. */
+  send(queueUrl: string, message: OutgoingMessage): Promise<void>
   query<Row extends object>(sql: string, ...values: unknown[]): Promise<Row[]>
   close(): Promise<void>
 }
@@ -110,6 +115,11 @@ export async function startStack(env: Record<string, string> = {}): Promise<Stac
         jobId,
       )
       return rows.map(({ event }) => event)
+    },
+    async send(queueUrl, message) {
+      const client = createSqsClient(testAws.endpointUrl)
+      await createSqsQueue(client, queueUrl).send([message], AbortSignal.timeout(10_000))
+      client.destroy()
     },
     async query<Row extends object>(sql: string, ...values: unknown[]) {
       return (await pool.query<Row>(sql, values)).rows
