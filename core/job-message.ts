@@ -4,7 +4,7 @@ import type { OutgoingMessage } from './ports/queue.ts'
 /**
  * `ImageProcessingRequested`: that a job may be worth looking at. Never proof of anything: the job's row is the truth.
  * The generation travels beside the body, as the attribute `generation`, so that a dead letter that an operator's
- * retry has outlived does not fail the job's new generation.
+ * retry has outlived does not fail the job's new generation; so does the job's trace, as `traceparent`.
  */
 export interface ImageProcessingRequested {
   jobId: string
@@ -18,10 +18,11 @@ export function encodeJobMessage({
   jobId,
   objectKey,
   generation,
-}: ImageProcessingRequested): OutgoingMessage {
+  traceparent = null,
+}: ImageProcessingRequested & { traceparent?: string | null }): OutgoingMessage {
   return {
     body: JSON.stringify({ job_id: jobId, object_key: objectKey, schema_version: SCHEMA_VERSION }),
-    attributes: { generation: String(generation) },
+    attributes: { generation: String(generation), ...(traceparent && { traceparent }) },
   }
 }
 

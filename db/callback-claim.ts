@@ -12,7 +12,9 @@ export async function claimCallbacks(
   { token, max, leaseMs, perHost, perTenant }: Parameters<Callbacks['claim']>[0],
 ): Promise<DueCallback[]> {
   const due = sql`state = 'PENDING' and next_attempt_at <= now()`
-  const { rows } = await sql<FactsRow & { tenant: string; url: string; sends: number; secrets: string[] }>`
+  const { rows } = await sql<
+    FactsRow & { tenant: string; url: string; sends: number; secrets: string[]; traceparent: string | null }
+  >`
     with recursive owed as (
       (select tenant from callbacks where state = 'PENDING' order by tenant limit 1)
       union all
@@ -85,7 +87,7 @@ export async function claimCallbacks(
       from free where callbacks.callback_id = free.callback_id
       returning callbacks.*
     )
-    select *, array(
+    select *, (select traceparent from jobs where jobs.job_id = claimed.job_id), array(
       select secret from callback_secrets secrets
       where secrets.tenant = claimed.tenant and (expires_at is null or expires_at > now())
       order by secret_id desc
@@ -96,5 +98,6 @@ export async function claimCallbacks(
     url: row.url,
     sends: row.sends,
     secrets: row.secrets,
+    traceparent: row.traceparent,
   }))
 }

@@ -9,6 +9,7 @@ import * as callbacks from './migrations/0004-callbacks.ts'
 import * as listing from './migrations/0005-listing.ts'
 import * as presets from './migrations/0006-presets.ts'
 import * as recentDeadLetters from './migrations/0007-recent-dead-letters.ts'
+import * as traces from './migrations/0008-traces.ts'
 import type { Database } from './schema.ts'
 import { compareSchema, executedMigrations, WrongSchema } from './schema-version.ts'
 
@@ -21,6 +22,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '0005-listing': listing,
   '0006-presets': presets,
   '0007-recent-dead-letters': recentDeadLetters,
+  '0008-traces': traces,
 }
 
 /**

@@ -53,6 +53,7 @@ export interface JobsTable {
   finished_at: Date | null
   deleted_at: Date | null
   objects_deleted_at: Date | null
+  traceparent: string | null
   callback_url: string | null
 }
 

@@ -5,6 +5,7 @@ import { z } from 'zod'
 import { ALLOW_NOTHING, type CallbackAllow, parseCallbackAllow } from '../core/callback-address.ts'
 import { DEFAULT_LIMITS, type Limits } from '../core/limits.ts'
 import { brokenTimingRules, DEFAULT_TIMING, type Timing } from '../core/timing.ts'
+import type { TracingOptions } from './tracing/start.ts'
 
 /** The configuration of a process: its environment, read once and checked as a whole. */
 export interface Config {
@@ -27,6 +28,8 @@ export interface Config {
   /** Receivers of callbacks that need not be public. */
   callbackAllow: CallbackAllow
   logLevel: string
+  /** null: nothing is traced. */
+  tracing: TracingOptions | null
   /** Whether uploads have to have an Idempotency-Key. */
   idempotencyRequired: boolean
   limits: Limits
@@ -95,6 +98,9 @@ export function readConfig(env: NodeJS.ProcessEnv, defaultPort: number): Config 
     corsOrigins: values.CORS_ORIGINS ?? [],
     callbackAllow: values.CALLBACK_ALLOW ?? ALLOW_NOTHING,
     logLevel: values.LOG_LEVEL,
+    tracing: values.OTEL_EXPORTER_OTLP_ENDPOINT
+      ? { endpoint: values.OTEL_EXPORTER_OTLP_ENDPOINT, ratio: values.OTEL_TRACES_SAMPLER_ARG }
+      : null,
     idempotencyRequired: values.IDEMPOTENCY === 'required',
     limits: {
       maxBytes: values.MAX_UPLOAD_BYTES,
@@ -302,6 +308,18 @@ const ENVIRONMENT = z.object({
     })
     .default('info')
     .meta({ default: 'info', meaning: 'the least level that is logged' }),
+  OTEL_EXPORTER_OTLP_ENDPOINT: url(/^https?$/, 'http://collector:4318')
+    .optional()
+    .meta({
+      default: 'nothing is traced',
+      meaning: 'where traces go, by OTLP over HTTP; OTEL_EXPORTER_OTLP_HEADERS is sent along',
+    }),
+  OTEL_TRACES_SAMPLER_ARG: z
+    .string()
+    .regex(/^(0|1|0?\.\d{1,6})$/, { error: () => 'has to be a share from 0 to 1, such as 0.1' })
+    .transform(Number)
+    .default(1)
+    .meta({ default: '1', meaning: 'the share of new traces that is kept; a client’s own keeps its answer' }),
   MAX_UPLOAD_BYTES: whole(1, 5_000_000_000)
     .default(DEFAULT_LIMITS.maxBytes)
     .meta({ default: String(DEFAULT_LIMITS.maxBytes), unit: 'bytes', meaning: 'the largest original' }),

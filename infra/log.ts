@@ -1,6 +1,7 @@
 import { type Logger, type LoggerOptions, pino } from 'pino'
 import { createLogOutput, type LogOutput } from './log-output.ts'
 import { readable } from './readable-log.ts'
+import { activeTraceId } from './tracing/spans.ts'
 
 /** What the protocol's code logs with. */
 export type Log = Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>
@@ -13,6 +14,8 @@ export function createLog(app: string, level: string): { log: Logger; output: Lo
   const options: LoggerOptions = {
     base: { app },
     level,
+    // Of whatever the line is about, where that is traced.
+    mixin: () => ({ trace_id: activeTraceId() }),
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label) => ({ level: label }) },
     serializers: {

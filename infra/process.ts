@@ -1,10 +1,12 @@
 import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
+import packageJson from '../package.json' with { type: 'json' }
 import { type Config, ConfigError, readConfig } from './config.ts'
 import { createLog } from './log.ts'
 import { countJobEnds } from './metrics/job-ends.ts'
 import { createRegistry } from './metrics/registry.ts'
 import { serveMetrics } from './metrics/server.ts'
+import { startTracing } from './tracing/start.ts'
 
 export interface App {
   name: string
@@ -49,6 +51,8 @@ export async function runApp({ name, defaultPort, start }: App): Promise<void> {
   process.on('disconnect', () => {
     orphaned = true
   })
+  // Before anything is opened, so that nothing is missing from it.
+  const stopTracing = config.tracing && (await startTracing(name, packageJson.version, config.tracing))
   const registry = createRegistry(name, config.timing)
   countJobEnds(registry)
   let running: Awaited<ReturnType<App['start']>>
@@ -73,6 +77,7 @@ export async function runApp({ name, defaultPort, start }: App): Promise<void> {
     try {
       await running.stop()
       metrics.close()
+      await stopTracing?.(LAST_WORDS_MS)
       log.info('stopped')
     } catch (error) {
       return die(error)

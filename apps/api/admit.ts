@@ -7,6 +7,7 @@ import { mintJobId } from '../../core/job-id.ts'
 import { acceptedJob } from '../../core/new-job.ts'
 import { originalKey } from '../../core/object-keys.ts'
 import type { NewJob, Reservation } from '../../core/ports/jobs.ts'
+import { activeTraceparent } from '../../infra/tracing/spans.ts'
 import { fingerprint } from './fingerprint.ts'
 import { stoppedBy, UploadRefused } from './refusal.ts'
 import { keepReservation, ReservationLost } from './reservation.ts'
@@ -68,6 +69,7 @@ export async function admit(
     warnings: typeMismatch(declaredType, contentType),
     deadlineMs: deadlineMs(upload, settings),
     callbackUrl: options.callback_url ?? null,
+    traceparent: activeTraceparent(),
     idempotency: reservation && {
       key: reservation.key,
       token: reservation.token,

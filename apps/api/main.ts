@@ -15,12 +15,15 @@ import { readPresets } from '../../infra/presets.ts'
 import { runApp } from '../../infra/process.ts'
 import { systemClock as clock } from '../../infra/system-clock.ts'
 import { systemRandom as random } from '../../infra/system-random.ts'
+import { traceJobs } from '../../infra/tracing/traced-jobs.ts'
+import { tracePort } from '../../infra/tracing/traced-port.ts'
 import { createApp } from './app.ts'
 import { createInFlight } from './in-flight.ts'
 import { createJobWatch } from './job-watch.ts'
 import { observeRequests } from './observed-requests.ts'
 import { createPace } from './queue-pace.ts'
 import { serve } from './server.ts'
+import { traceRequests } from './traced-requests.ts'
 
 /** How long an upload may go without a byte. */
 const IDLE_MS = 30_000
@@ -41,8 +44,8 @@ await runApp({
     const transitions = createNotifier(config.databaseUrl, 'img42_transitions')
     const observed = createCallObserver(registry)
     observePools(registry, { api: db })
-    const jobs = announceTransitions(observed('jobs', createPostgresJobs(db)), transitions.notify)
-    const objectStore = observed('object_store', await openObjectStore(config))
+    const jobs = announceTransitions(observed('jobs', traceJobs(createPostgresJobs(db))), transitions.notify)
+    const objectStore = observed('object_store', tracePort('object_store', await openObjectStore(config)))
     const outbox = createNotifier(config.databaseUrl, 'img42_outbox')
     const watch = createJobWatch({ jobs, clock, log })
     const wakeUps = listen(config.databaseUrl, 'img42_transitions', watch.wake)
@@ -63,7 +66,7 @@ await runApp({
       corsOrigins: config.corsOrigins,
     })
     // Above every wait that an upload or a download has a limit of its own for.
-    const server = await serve(observeRequests(registry, app), {
+    const server = await serve(observeRequests(registry, traceRequests(app)), {
       host,
       port,
       silenceMs: 2 * Math.max(IDLE_MS, timing.storeCallMs),

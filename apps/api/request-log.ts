@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks'
 import type { RequestHandler, Response } from 'express'
 import { isJobId } from '../../core/job-id.ts'
 import type { Clock } from '../../core/ports/clock.ts'
@@ -23,7 +24,7 @@ export function logRequests({
     const requestId = given && SANE.test(given) ? given : Buffer.from(random.bytes(12)).toString('hex')
     response.locals.requestId = requestId
     response.set('X-Request-Id', requestId)
-    response.once('close', () => {
+    const logEnd = () => {
       const route: string | undefined = request.route?.path
       // Probes come every few seconds for ever.
       const level = route === '/healthz' || route === '/readyz' ? 'debug' : 'info'
@@ -40,7 +41,9 @@ export function logRequests({
         },
         'request',
       )
-    })
+    }
+    // In the context of the request, which the end of its connection is not.
+    response.once('close', AsyncResource.bind(logEnd))
     next()
   }
 }

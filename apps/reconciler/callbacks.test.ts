@@ -9,7 +9,7 @@ const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
 
 const due = (more: Partial<DueCallback> = {}): DueCallback => ({
   ...{ callbackId: 'msg_a_1', jobId: 'img_a', tenant: 'one', url: 'https://a.example/', sends: 1 },
-  ...{ event: 'job.succeeded', createdAt: new Date(0), error: null, secrets: [SECRET] },
+  ...{ event: 'job.succeeded', createdAt: new Date(0), error: null, traceparent: null, secrets: [SECRET] },
   ...more,
 })
 

@@ -1,3 +1,4 @@
+import { type Span, SpanKind } from '@opentelemetry/api'
 import { callbackBody } from '../../core/callback.ts'
 import { judgeSend, type SendOutcome } from '../../core/callback-schedule.ts'
 import { callbackHeaders } from '../../core/callback-signature.ts'
@@ -6,6 +7,7 @@ import type { Clock } from '../../core/ports/clock.ts'
 import type { Random } from '../../core/ports/random.ts'
 import type { SendCallback } from '../../infra/callbacks/send.ts'
 import type { Log } from '../../infra/log.ts'
+import { failSpan, inSpan } from '../../infra/tracing/spans.ts'
 
 export interface CallbackParts {
   callbacks: Pick<Callbacks, 'claim' | 'record'>
@@ -69,13 +71,23 @@ export function createCallbackSender(parts: CallbackParts): CallbackSender {
   }
 }
 
-async function deliver(parts: CallbackParts, callback: DueCallback, token: string): Promise<void> {
+function deliver(parts: CallbackParts, callback: DueCallback, token: string): Promise<void> {
+  const { callbackId, jobId, sends, traceparent } = callback
+  const attributes = { 'img42.callback_id': callbackId, 'img42.job_id': jobId, 'img42.sends': sends }
+  return inSpan('callback', { kind: SpanKind.CLIENT, parent: traceparent, attributes }, (span) =>
+    send(parts, callback, token, span),
+  )
+}
+
+async function send(parts: CallbackParts, callback: DueCallback, token: string, span: Span): Promise<void> {
   const { callbacks, clock, random, log } = parts
   const { callbackId, jobId, sends } = callback
   const startedAt = clock.now()
   const outcome = await sendSigned(parts, callback)
   const durationMs = clock.now() - startedAt
   const verdict = judgeSend(random, outcome, sends)
+  if (outcome.kind === 'failed') failSpan(span, new Error(outcome.error))
+  else span.setAttribute('http.response.status_code', outcome.statusCode)
   const answer = outcome.kind === 'answered' ? { status_code: outcome.statusCode } : { error: outcome.error }
   log.info(
     { callback_id: callbackId, job_id: jobId, ...answer, duration_ms: durationMs, state: verdict.state },

@@ -18,6 +18,9 @@ import { runApp } from '../../infra/process.ts'
 import { openQueues } from '../../infra/queues.ts'
 import { systemClock as clock } from '../../infra/system-clock.ts'
 import { systemRandom as random } from '../../infra/system-random.ts'
+import { traceJobs } from '../../infra/tracing/traced-jobs.ts'
+import { tracePort } from '../../infra/tracing/traced-port.ts'
+import { traceQueue } from '../../infra/tracing/traced-queue.ts'
 import { CALLBACK_POLL_MS, createCallbackSender } from './callbacks.ts'
 import { sweepDeadLetters } from './dead-letters.ts'
 import { watchForEmptyQueue } from './empty-queue.ts'
@@ -45,15 +48,15 @@ await runApp({
     const transitions = createNotifier(config.databaseUrl, 'img42_transitions')
     const observed = createCallObserver(registry)
     const jobs = announceTransitions(
-      observeRepairs(registry, observed('jobs', createPostgresJobs(db))),
+      observeRepairs(registry, observed('jobs', traceJobs(createPostgresJobs(db)))),
       transitions.notify,
     )
     const opened = await openQueues(config, db)
     const queues = {
-      jobs: observePublications(registry, observed('queue', opened.jobs)),
+      jobs: observePublications(registry, observed('queue', traceQueue(opened.jobs))),
       deadLetters: observed('dead_letters', opened.deadLetters),
     }
-    const objectStore = observed('object_store', await openObjectStore(config))
+    const objectStore = observed('object_store', tracePort('object_store', await openObjectStore(config)))
     const sweepJobs = createJobSweep({
       ...{ jobs, clock, timing, budget, log },
       queueIsEmpty: watchForEmptyQueue(queues.jobs, clock, timing),
@@ -66,7 +69,7 @@ await runApp({
     })
     const callbackSender = createCallbackSender({
       ...{ clock, random, log },
-      callbacks: observeCallbacks(registry, createPostgresCallbacks(callbacksDb)),
+      callbacks: observeCallbacks(registry, tracePort('callbacks', createPostgresCallbacks(callbacksDb))),
       send: createSendCallback({ allow: config.callbackAllow }),
       onFree: () => callbacks.wake(),
     })

@@ -1,6 +1,7 @@
 import { backoffMs } from '../../core/backoff.ts'
 import { withDeadline } from '../../core/deadline.ts'
 import { MAX_BATCH_ENTRIES, type ReceivedMessage } from '../../core/ports/queue.ts'
+import { inDelivery } from '../../infra/tracing/traced-queue.ts'
 import { Draining } from './attempt.ts'
 import { createDelivery, type DeliveryParts } from './delivery.ts'
 import { holdMessage } from './held-message.ts'
@@ -85,7 +86,9 @@ export function startConsumer(parts: ConsumerParts): Consumer {
   function begin(message: ReceivedMessage): void {
     const handled = stopReceiving.signal.aborted
       ? holdMessage(parts, message).hide(0)
-      : deliver(message, { beginning: stopReceiving.signal, working: stopWorking.signal })
+      : inDelivery(message, () =>
+          deliver(message, { beginning: stopReceiving.signal, working: stopWorking.signal }),
+        )
     busy.add(handled)
     handled.finally(() => {
       busy.delete(handled)

@@ -2,6 +2,7 @@ import { backoffMs } from '../../core/backoff.ts'
 import { DependencyError } from '../../core/errors.ts'
 import { decodeJobMessage } from '../../core/job-message.ts'
 import type { Queue, ReceivedMessage } from '../../core/ports/queue.ts'
+import { inAttempt } from '../../infra/tracing/traced-jobs.ts'
 import { type AttemptParts, runAttempt } from './attempt.ts'
 import { type HeldMessage, holdMessage } from './held-message.ts'
 import { untilAnswered } from './until-answered.ts'
@@ -77,7 +78,7 @@ export function createDelivery(parts: DeliveryParts) {
     switch (claim.kind) {
       case 'claimed':
         log.info({ job_id: jobId, attempt: claim.attempt, receive_count: message.receiveCount }, 'claimed')
-        return runAttempt(parts, claim, message, claimedAt, stop.working)
+        return inAttempt(claim, () => runAttempt(parts, claim, message, claimedAt!, stop.working))
       case 'not_yet':
         return message.hide(Math.ceil(claim.retryInMs / 1_000))
       case 'finished':

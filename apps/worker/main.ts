@@ -17,6 +17,9 @@ import { runApp } from '../../infra/process.ts'
 import { openQueues } from '../../infra/queues.ts'
 import { systemClock as clock } from '../../infra/system-clock.ts'
 import { systemRandom as random } from '../../infra/system-random.ts'
+import { traceJobs } from '../../infra/tracing/traced-jobs.ts'
+import { tracePort } from '../../infra/tracing/traced-port.ts'
+import { traceQueue } from '../../infra/tracing/traced-queue.ts'
 import { startConsumer } from './consumer.ts'
 import { createGate } from './gate.ts'
 import { createProbe } from './probe.ts'
@@ -40,11 +43,14 @@ await runApp({
     const observed = createCallObserver(registry)
     observePools(registry, { worker: db })
     const jobs = announceTransitions(
-      observeAttempts(registry, observed('jobs', createPostgresJobs(db)), clock),
+      observeAttempts(registry, observed('jobs', traceJobs(createPostgresJobs(db))), clock),
       transitions.notify,
     )
-    const queue = observeDeliveries(registry, observed('queue', (await openQueues(config, db)).jobs))
-    const objectStore = observed('object_store', await openObjectStore(config))
+    const queue = observeDeliveries(
+      registry,
+      observed('queue', traceQueue((await openQueues(config, db)).jobs)),
+    )
+    const objectStore = observed('object_store', tracePort('object_store', await openObjectStore(config)))
     const countEnd = countRendererEnds(registry)
     const renderer = await openRenderer({
       ...{ concurrency, limits },
@@ -65,7 +71,9 @@ await runApp({
       { confinement: renderer.confinement, not_confined: gaps },
       gaps.length > 0 ? 'rendering processes are not confined in full' : 'rendering processes are confined',
     )
-    const moderator = config.moderation && observed('moderator', createHttpModerator(config.moderation.url))
+    const moderator =
+      config.moderation &&
+      observed('moderator', tracePort('moderator', createHttpModerator(config.moderation.url)))
     const moderation = moderator && { moderator, timeoutMs: config.moderation!.timeoutMs }
     const probe = createProbe({ jobs, queue, objectStore, moderator, clock, timing })
     const owner = `${hostname()}/${process.pid}/${Buffer.from(random.bytes(6)).toString('hex')}`
@@ -80,7 +88,8 @@ await runApp({
       ...{ clock, random, timing, log },
     })
     const consumer = startConsumer({
-      ...{ jobs, queue, objectStore, renderer, clock, random, timing, budget, gate, log, owner, concurrency },
+      renderer: tracePort('renderer', { engine: renderer.engine, render: renderer.render }),
+      ...{ jobs, queue, objectStore, clock, random, timing, budget, gate, log, owner, concurrency },
       ...{ moderation, exposeGps: config.exposeGps },
       onTurn: turned,
     })

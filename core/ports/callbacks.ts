@@ -47,6 +47,8 @@ export interface DueCallback extends CallbackFacts {
   sends: number
   /** The tenant's secrets that are valid now, newest first. */
   secrets: string[]
+  /** Of the request that the job came with; null without. */
+  traceparent: string | null
 }
 
 export interface Callback extends CallbackFacts {

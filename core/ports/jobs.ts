@@ -61,6 +61,8 @@ export interface NewJob {
   deadlineMs: number
   /** Where to tell of its end; null for the tenant's, if it has one. */
   callbackUrl: string | null
+  /** The trace of its request (`traceparent`, W3C Trace Context); null without. */
+  traceparent: string | null
   idempotency: { key: string; token: string; fingerprint: string } | null
 }
 
@@ -155,6 +157,8 @@ export interface OutboxRow {
   jobId: string
   objectKey: string
   generation: number
+  /** The job's. */
+  traceparent: string | null
   /** How often the row was claimed, this time included. */
   tries: number
 }

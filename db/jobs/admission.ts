@@ -67,10 +67,10 @@ export async function accept(db: Kysely<Database>, job: NewJob): Promise<AcceptO
     with record as (${record}),
     changed as (
       insert into jobs
-        (job_id, tenant, status, object_key, original, options, warnings, deadline_at, callback_url)
+        (job_id, tenant, status, object_key, original, options, warnings, deadline_at, callback_url, traceparent)
       select job_id, ${job.tenant}, 'QUEUED', ${job.objectKey}, ${JSON.stringify(job.original)}::jsonb,
         ${JSON.stringify(job.options)}::jsonb, ${JSON.stringify(job.warnings)}::jsonb, ${fromNow(job.deadlineMs)},
-        ${job.callbackUrl}
+        ${job.callbackUrl}, ${job.traceparent}
       from record
       returning job_id, fence, attempts, created_at, deadline_at
     ),

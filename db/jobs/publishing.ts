@@ -22,7 +22,7 @@ export async function claimOutbox(
       from free where outbox.outbox_id = free.outbox_id
       returning outbox.*
     )
-    select outbox_id as "rowId", job_id as "jobId", object_key as "objectKey", generation, tries
+    select outbox_id as "rowId", job_id as "jobId", object_key as "objectKey", generation, traceparent, tries
     from claimed join jobs using (job_id)
     order by outbox_id`.execute(db)
   return rows

@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs'
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 import type { Timing } from '../../core/timing.ts'
+import packageJson from '../../package.json' with { type: 'json' }
 
 /** What one process exposes, docs/metrics.md: a registry with what every app has, to which the app's parts add theirs. */
 export function createRegistry(app: string, timing: Timing): Registry {
@@ -9,7 +9,7 @@ export function createRegistry(app: string, timing: Timing): Registry {
   new Gauge({
     ...{ name: 'img42_build_info', help: 'The app and its version', labelNames: ['app', 'version'] as const },
     registers: [registry],
-  }).set({ app, version: version() }, 1)
+  }).set({ app, version: packageJson.version }, 1)
   const configured = new Gauge({
     ...{ name: 'img42_timing_seconds', help: 'Configured durations', labelNames: ['name'] as const },
     registers: [registry],
@@ -51,8 +51,3 @@ const TOLD_TIMING = [
   ...(['heartbeatMs', 'leaseMs', 'graceMs', 'republishAgeMs', 'evidenceMs', 'attemptMs'] as const),
   ...(['deadlineMs', 'relayPollMs', 'sweepMs', 'callMs', 'storeCallMs'] as const),
 ]
-
-function version(): string {
-  const file = new URL('../../package.json', import.meta.url)
-  return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version
-}

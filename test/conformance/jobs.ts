@@ -146,6 +146,7 @@ export function newJob(jobId: string): NewJob {
     warnings: [{ code: 'type_mismatch', message: 'said to be a JPEG, is a PNG' }],
     deadlineMs: 86_400_000,
     callbackUrl: null,
+    traceparent: null,
     idempotency: null,
   }
 }

@@ -79,6 +79,7 @@ test('2,000 jobs that wait with no worker for longer than the re-publish age lea
       warnings: [],
       deadlineMs: 60_000,
       callbackUrl: null,
+      traceparent: null,
     }
     await table.accept({ ...job, idempotency: null })
   }

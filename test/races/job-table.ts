@@ -72,6 +72,7 @@ export async function acceptJob(jobs: Jobs, more: Partial<NewJob> = {}): Promise
     warnings: [],
     deadlineMs: 3_600_000,
     callbackUrl: null,
+    traceparent: null,
     idempotency: null,
     ...more,
   })

@@ -49,6 +49,7 @@ export function createAttemptBench(more: Partial<AttemptParts> & { renderer: Ren
         ...{ jobId, tenant: 'default', objectKey: key, options, warnings: [], deadlineMs: 3_600_000 },
         original: { contentType: 'image/png', bytes: original.length, sha256, width: 1, height: 1 },
         callbackUrl: null,
+        traceparent: null,
         idempotency: null,
       })
       return jobId

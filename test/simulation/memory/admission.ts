@@ -72,6 +72,7 @@ export function accept(tables: Tables, job: NewJob): AcceptOutcome {
     deletedAt: null,
     objectsDeletedAt: null,
     callbackUrl: job.callbackUrl,
+    traceparent: job.traceparent,
   }
   tables.jobs.set(jobId, row)
   insertOutboxRow(tables, jobId)

@@ -11,8 +11,15 @@ export function claimOutbox(tables: Tables, { token, max, leaseMs }: Arguments<'
     .slice(0, max)
     .map((row) => {
       Object.assign(row, { claimToken: token, claimedUntil: tables.now() + leaseMs, tries: row.tries + 1 })
-      const { objectKey, generation } = tables.jobs.get(row.jobId)!
-      return { rowId: String(row.outboxId), jobId: row.jobId, objectKey, generation, tries: row.tries }
+      const { objectKey, generation, traceparent } = tables.jobs.get(row.jobId)!
+      return {
+        rowId: String(row.outboxId),
+        jobId: row.jobId,
+        objectKey,
+        generation,
+        traceparent,
+        tries: row.tries,
+      }
     })
 }
 

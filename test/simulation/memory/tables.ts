@@ -72,6 +72,7 @@ export interface JobRow {
   deletedAt: number | null
   objectsDeletedAt: number | null
   callbackUrl: string | null
+  traceparent: string | null
 }
 
 export interface OutboxTableRow {

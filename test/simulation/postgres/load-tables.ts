@@ -46,6 +46,7 @@ export async function loadTables(db: Kysely<Database>, tables: Tables): Promise<
       deletedAt: time(row.deleted_at),
       objectsDeletedAt: time(row.objects_deleted_at),
       callbackUrl: row.callback_url,
+      traceparent: row.traceparent,
     })
   }
   tables.outbox.clear()
