@@ -15,7 +15,8 @@ const IN_FLIGHT = 4
  */
 const GROWTH_BYTES = 50_000_000
 
-it(`the memory of the parent stays as it is over ${IMAGES} mixed images, ${IN_FLIGHT} in flight`, {
+// Of the public bug reports, the others of which are in scenarios.test.ts, this is the twentieth.
+it(`20: the memory of the parent stays as it is over ${IMAGES} mixed images, ${IN_FLIGHT} in flight`, {
   timeout: 300_000,
 }, async () => {
   const { images } = sharedImages()
