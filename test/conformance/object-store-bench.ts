@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { expect } from 'vitest'
 import type { ByteRange, ObjectStore, ObjectToPut } from '../../core/ports/object-store.ts'
 
-/** Rules of S3 that an emulator of it may not follow; the tests of those are skipped there, by name. */
+/** Rules of S3 that an emulator of it may not follow; the tests of those have to fail there. */
 export type Deviation =
   /** Orders keys as people of some country do, not by their bytes. */
   'sorts by locale'

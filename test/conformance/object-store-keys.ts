@@ -45,7 +45,7 @@ export function keyRules(
       }
     })
 
-    it.skipIf(deviations.includes('sorts by locale'))('orders keys by their bytes', async () => {
+    it('orders keys by their bytes', { fails: deviations.includes('sorts by locale') }, async () => {
       const folder = uniqueKey()
       const keys = ['A', 'B/c', 'a-b', 'a.b', 'a/b', 'a0', 'a@b', 'aa'].map((name) => `${folder}/${name}`)
       for (const key of keys.toReversed()) await put({ key, body: bytesOf(key) })

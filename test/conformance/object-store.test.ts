@@ -6,7 +6,10 @@ import { openFileStore } from '../../infra/files/file-store.ts'
 import { createS3Client } from '../../infra/s3/client.ts'
 import { createS3Store } from '../../infra/s3/s3-store.ts'
 import { startTestAws, type TestAws } from '../aws.ts'
+import { deviations } from './emulators.ts'
 import { objectStoreConformance } from './object-store.ts'
+
+const known = await deviations()
 
 describe('with S3', () => {
   let aws: TestAws
@@ -24,7 +27,7 @@ describe('with S3', () => {
         close: async () => client.destroy(),
       }
     },
-    process.env.AWS_ENDPOINT_URL ? [] : ['sorts by locale'],
+    known.objectStore,
   )
 })
 

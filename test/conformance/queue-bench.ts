@@ -4,16 +4,22 @@ import type { OutgoingMessage, Queue, Queues, ReceivedMessage } from '../../core
 export const VISIBILITY_SECONDS = 1
 export const MAX_RECEIVE_COUNT = 3
 
-/** Rules of SQS that an emulator of it may not follow; the tests of those are skipped there, by name. */
+/** Rules of SQS that an emulator of it may not follow; the tests of those have to fail there. */
 export type Deviation =
   /** Hides a message beyond 12 hours from its receive. */
   | 'no ceiling'
+  /** Hides a message for any number of seconds. */
+  | 'no limit'
+  /** Hides and deletes a message under the handle of an earlier receive. */
+  | 'old handles act'
+  /** Answers that it hid what is visible. */
+  | 'visible is hidden'
   /** Forgets a receipt handle as soon as its message is visible again. */
   | 'no late delete'
   /** Refuses characters that take two UTF-16 units. */
   | 'no emoji'
 
-/** Makes a test of a sentence about the queues; skipped where the implementation deviates so. */
+/** Makes a test of a sentence about the queues; has to fail where the implementation deviates so. */
 export type Rule = (sentence: string, test: (queues: Queues) => Promise<void>, deviation?: Deviation) => void
 
 export const REFUSED_FOR_GOOD = { ok: false, code: expect.any(String), permanent: true }

@@ -37,13 +37,17 @@ export function visibilityRules(rule: Rule): void {
     expect(await jobs.depth(signal())).toEqual({ visible: 0, inFlight: 1, delayed: 0 })
   })
 
-  rule('refuses to hide under a handle that a later receive replaced', async ({ jobs }) => {
-    await jobs.send([message('x')], signal())
-    const first = await receiveOne(jobs)
-    const second = await receiveOne(jobs)
-    expect(await hide(jobs, first, 60)).toEqual(REFUSED_FOR_GOOD)
-    expect(await hide(jobs, second, 60)).toEqual({ ok: true })
-  })
+  rule(
+    'refuses to hide under a handle that a later receive replaced',
+    async ({ jobs }) => {
+      await jobs.send([message('x')], signal())
+      const first = await receiveOne(jobs)
+      const second = await receiveOne(jobs)
+      expect(await hide(jobs, first, 60)).toEqual(REFUSED_FOR_GOOD)
+      expect(await hide(jobs, second, 60)).toEqual({ ok: true })
+    },
+    'old handles act',
+  )
 
   rule(
     'refuses to hide what was given back or deleted, and hides the rest of the batch',
@@ -66,12 +70,17 @@ export function visibilityRules(rule: Rule): void {
         { ok: true },
       ])
     },
+    'visible is hidden',
   )
 
-  rule('refuses to hide for more than 12 hours', async ({ jobs }) => {
-    await jobs.send([message('x')], signal())
-    expect(await hide(jobs, await receiveOne(jobs), 43_201)).toEqual(REFUSED_FOR_GOOD)
-  })
+  rule(
+    'refuses to hide for more than 12 hours',
+    async ({ jobs }) => {
+      await jobs.send([message('x')], signal())
+      expect(await hide(jobs, await receiveOne(jobs), 43_201)).toEqual(REFUSED_FOR_GOOD)
+    },
+    'no limit',
+  )
 
   rule(
     'refuses to hide beyond 12 hours from the receive, and changes nothing then',
@@ -97,13 +106,17 @@ export function visibilityRules(rule: Rule): void {
     expect(await jobs.delete([receiptHandle], signal())).toEqual([{ ok: true }])
   })
 
-  rule('deletes nothing under an old handle, whatever it answers', async ({ jobs }) => {
-    await jobs.send([message('x')], signal())
-    const { receiptHandle } = await receiveOne(jobs)
-    await receiveOne(jobs)
-    await jobs.delete([receiptHandle], signal())
-    expect(await receiveOne(jobs)).toMatchObject({ body: 'x', receiveCount: 3 })
-  })
+  rule(
+    'deletes nothing under an old handle, whatever it answers',
+    async ({ jobs }) => {
+      await jobs.send([message('x')], signal())
+      const { receiptHandle } = await receiveOne(jobs)
+      await receiveOne(jobs)
+      await jobs.delete([receiptHandle], signal())
+      expect(await receiveOne(jobs)).toMatchObject({ body: 'x', receiveCount: 3 })
+    },
+    'old handles act',
+  )
 
   rule(
     'deletes a message that is visible again, as long as nobody else received it',

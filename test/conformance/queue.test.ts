@@ -8,10 +8,12 @@ import { createSqsQueue } from '../../infra/sqs/sqs-queue.ts'
 import { startTestAws, type TestAws } from '../aws.ts'
 import { createTestDatabase } from '../database.ts'
 import { createMemoryQueue } from '../simulation/memory/memory-queue.ts'
+import { deviations } from './emulators.ts'
 import { queueConformance } from './queue.ts'
 import { MAX_RECEIVE_COUNT, VISIBILITY_SECONDS } from './queue-bench.ts'
 
 const DAY_MS = 86_400_000
+const known = await deviations()
 const settings = { visibilitySeconds: VISIBILITY_SECONDS, maxReceiveCount: MAX_RECEIVE_COUNT }
 
 describe('with SQS', () => {
@@ -34,7 +36,7 @@ describe('with SQS', () => {
         close: async () => client.destroy(),
       }
     },
-    process.env.AWS_ENDPOINT_URL ? [] : ['no ceiling', 'no late delete', 'no emoji'],
+    known.queue,
   )
 })
 
