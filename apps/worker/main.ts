@@ -25,6 +25,7 @@ import { createGate } from './gate.ts'
 import { createProbe } from './probe.ts'
 import { openRenderer } from './renderer/pool.ts'
 import type { ProcessEnd } from './renderer/render-process.ts'
+import { assertArenas } from './renderer/sandbox/arenas.ts'
 import { gapsOf } from './renderer/sandbox/confinement.ts'
 
 await runApp({
@@ -66,6 +67,7 @@ await runApp({
       },
     })
     observeRenderer(registry, renderer)
+    assertArenas(renderer.confinement.mallocArenas)
     const gaps = gapsOf(renderer.confinement)
     log[gaps.length > 0 ? 'warn' : 'info'](
       { confinement: renderer.confinement, not_confined: gaps },

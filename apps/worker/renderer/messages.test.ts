@@ -20,6 +20,7 @@ const RENDERED: Extract<Answer, { kind: 'rendered' }> = {
 const CONFINEMENT = {
   ...{ user: 65_534, files: true, network: true, processes: true, noNewPrivileges: true },
   dataLimitBytes: null,
+  mallocArenas: 2,
 }
 const output = (more: object) => ({ ...RENDERED, outputs: [{ ...RENDERED.outputs[0], ...more }] })
 const failed = (error: object) => ({ kind: 'failed', bytes: 0, rssBytes: 1, strained: false, error })

@@ -66,6 +66,7 @@ const CONFINEMENT = z.object({
   processes: z.boolean(),
   noNewPrivileges: z.boolean(),
   dataLimitBytes: z.int().min(0).nullable(),
+  mallocArenas: z.int().min(1).nullable(),
 }) satisfies z.ZodType<Confinement>
 
 const HELLO = z.object({

@@ -10,6 +10,7 @@ import { DEFAULT_PLAN } from '../../../test/job-result.ts'
 import { openRenderer, type ProcessRenderer, type RendererOptions } from './pool.ts'
 import { render as renderHere } from './render.ts'
 import type { ProcessEnd } from './render-process.ts'
+import { assertArenas, WANTED_ARENAS } from './sandbox/arenas.ts'
 import type { Launch } from './sandbox/launch.ts'
 import { eventually } from './testing/eventually.ts'
 import { heavyTiff } from './testing/heavy-tiff.ts'
@@ -198,6 +199,14 @@ describe.skipIf(!HAS_PROC)('a rendering process', () => {
     }
     expect(shared.confinement).toMatchObject(confined)
     expect(shared.confinement.dataLimitBytes).toBeGreaterThan(1_500_000_000)
+  })
+
+  it('has as few malloc arenas as it was asked to, which the worker asserts when it starts', () => {
+    const { mallocArenas } = shared.confinement
+    expect(mallocArenas).toBeGreaterThanOrEqual(1)
+    expect(mallocArenas).toBeLessThanOrEqual(WANTED_ARENAS)
+    expect(() => assertArenas(mallocArenas)).not.toThrow()
+    expect(() => assertArenas(WANTED_ARENAS + 1)).toThrow('MALLOC_ARENA_MAX')
   })
 
   /** The shared renderer's one. */

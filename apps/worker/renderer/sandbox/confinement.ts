@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { openSync, readFileSync } from 'node:fs'
 import { connect } from 'node:net'
+import { mallocArenas } from './arenas.ts'
 
 /** What of the sandbox holds. */
 export interface Confinement {
@@ -16,6 +17,8 @@ export interface Confinement {
   noNewPrivileges: boolean
   /** At what size of its data the kernel refuses it more; null: not at all. */
   dataLimitBytes: number | null
+  /** How many arenas glibc's malloc has; null where the system does not show it. */
+  mallocArenas: number | null
 }
 
 /** Who owns nothing, by convention, in every system and container. */
@@ -43,6 +46,7 @@ export async function confinementOf(): Promise<Confinement> {
     processes: refusedToStart(),
     noNewPrivileges: /^NoNewPrivs:\s*1$/m.test(ofItself('status')),
     dataLimitBytes: Number(/^Max data size +(\d+)/m.exec(ofItself('limits'))?.[1] ?? Number.NaN) || null,
+    mallocArenas: mallocArenas(),
   }
 }
 

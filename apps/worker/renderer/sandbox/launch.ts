@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { WANTED_ARENAS } from './arenas.ts'
 import { callNumbers, seccompProgram } from './seccomp.ts'
 
 /** What is started, in place of `node <entry>`. */
@@ -41,7 +42,7 @@ export function launchOf(entry: string, memoryBytes: number): Launch {
 /** All that the process gets of the environment: above all no credentials. */
 export const ENVIRONMENT: Record<string, string> = {
   // Two malloc arenas instead of eight a core: see docs/sandbox.md for what that saves.
-  MALLOC_ARENA_MAX: '2',
+  MALLOC_ARENA_MAX: String(WANTED_ARENAS),
   // It renders one image at a time.
   UV_THREADPOOL_SIZE: '1',
 }
