@@ -1,6 +1,6 @@
-// What rendering processes keep of memory, by allocator: `node test/benchmarks/renderer-memory.ts`. 400 mixed images,
-// four at once, once with glibc's defaults, once with two arenas (as the worker runs them), once with jemalloc where it is
-// installed. Linux only, for it reads /proc. Ends with 1 when this process, which stands for the worker, grows.
+// What rendering processes take of memory and processors, by allocator: `node test/benchmarks/renderer-memory.ts`. 400
+// mixed images, four at once: with glibc's defaults, with two arenas (as the worker runs them), and with jemalloc where
+// it is installed. Linux only, for it reads /proc. Ends with 1 when this process, which stands for the worker, grows.
 import { existsSync, readFileSync } from 'node:fs'
 import { openRenderer } from '../../apps/worker/renderer/pool.ts'
 import { ENVIRONMENT } from '../../apps/worker/renderer/sandbox/launch.ts'
@@ -34,6 +34,12 @@ function residentBytes(pid: number): number {
   }
 }
 
+/** Processor time of the processes that this one has started and seen end, in hundredths of a second as the kernel counts. */
+function endedChildrenSeconds(): number {
+  const fields = readFileSync('/proc/self/stat', 'utf8').split(') ')[1]!.split(' ')
+  return (Number(fields[13]) + Number(fields[14])) / 100
+}
+
 /** Of all rendering processes. */
 function renderersBytes(): number {
   return renderProcessesOf().reduce((sum, pid) => sum + residentBytes(pid), 0)
@@ -57,6 +63,7 @@ for (const [name, environment] of ALLOCATORS) {
     },
   })
   const begin = renderersBytes()
+  const cpuBefore = endedChildrenSeconds()
   const idle: number[] = []
   const own: number[] = []
   let peak = 0
@@ -73,10 +80,11 @@ for (const [name, environment] of ALLOCATORS) {
   clearInterval(sampling)
   const { closed: _, ...replaced } = ends
   await renderer.close()
+  const cpu = endedChildrenSeconds() - cpuBefore
   const grown = own.at(-1)! - own[0]!
   console.log(
     `${name.padEnd(26)} begin ${megabytes(begin)}, idle after each hundred ${idle.map(megabytes).join('')}, ` +
-      `peak ${megabytes(peak)}; ${seconds.toFixed(1)} s; replaced ${JSON.stringify(replaced)}; ` +
+      `peak ${megabytes(peak)}; ${seconds.toFixed(1)} s, ${cpu.toFixed(1)} s of processors; replaced ${JSON.stringify(replaced)}; ` +
       `this process ${own.map(megabytes).join('')}`,
   )
   if (grown > LIMIT_BYTES) process.exitCode = 1

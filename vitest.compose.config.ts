@@ -1,0 +1,12 @@
+import { defineConfig } from 'vitest/config'
+
+/** The part of `npm run test:compose` that only a running project can show; test/compose/main.ts starts it. */
+export default defineConfig({
+  test: {
+    include: ['test/compose/**/*.test.ts'],
+    pool: 'forks',
+    // Nothing waits for these; they only end what hangs.
+    testTimeout: 120_000,
+    hookTimeout: 60_000,
+  },
+})
