@@ -59,7 +59,8 @@ export function openCompose(project: string, env: Record<string, string>): Compo
 export function docker(...args: string[]): string {
   const { status, signal, error, stdout, stderr } = spawnSync('docker', args, {
     encoding: 'utf8',
-    timeout: 120_000,
+    timeout: 280_000,
+    maxBuffer: 64_000_000,
   })
   if (status !== 0)
     throw new Error(

@@ -1,3 +1,4 @@
+import { LOCALSTACK_VERSION } from '../../infra/localstack/install.ts'
 import type { Deviation as StoreDeviation } from './object-store-bench.ts'
 import type { Deviation as QueueDeviation } from './queue-bench.ts'
 
@@ -26,5 +27,7 @@ export async function deviations(): Promise<Deviations> {
   const endpointUrl = process.env.AWS_ENDPOINT_URL
   if (!endpointUrl) return KNOWN.fauxqs
   const response = await fetch(`${endpointUrl}/_localstack/health`, { signal: AbortSignal.timeout(10_000) })
-  return response.ok ? KNOWN.localstack : { queue: [], objectStore: [] }
+  // Others answer at this address as well, in LocalStack's place.
+  const { version } = response.ok ? ((await response.json()) as { version: string }) : { version: null }
+  return version === LOCALSTACK_VERSION ? KNOWN.localstack : { queue: [], objectStore: [] }
 }
