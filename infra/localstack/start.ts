@@ -41,14 +41,17 @@ export async function startLocalStack(
   // A program that cannot be started has no exit.
   gone.catch(() => {})
   // Whoever forgets to stop it, or is ended first, leaves nothing behind.
-  const kill = () => child.kill('SIGKILL')
-  process.once('exit', kill)
+  const leaveNothing = () => {
+    child.kill('SIGKILL')
+    rmSync(folder, { recursive: true, force: true })
+  }
+  process.once('exit', leaveNothing)
 
   const stop = async (): Promise<void> => {
-    process.off('exit', kill)
+    process.off('exit', leaveNothing)
     if (child.exitCode === null && child.signalCode === null && child.pid !== undefined) {
       child.kill('SIGTERM')
-      const late = setTimeout(kill, 15_000)
+      const late = setTimeout(() => child.kill('SIGKILL'), 15_000)
       await gone
       clearTimeout(late)
     }
