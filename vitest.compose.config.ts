@@ -5,6 +5,8 @@ export default defineConfig({
   test: {
     include: ['test/compose/**/*.test.ts'],
     pool: 'forks',
+    // They share the one engine.
+    fileParallelism: false,
     // Nothing waits for these; they only end what hangs.
     testTimeout: 120_000,
     hookTimeout: 60_000,
