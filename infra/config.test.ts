@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { authMode, ConfigError, describeVariables, readConfig } from './config.ts'
+import { authMode, ConfigError, readConfig } from './config.ts'
+import { describeVariables } from './environment.ts'
 import queuePolicy from './queue-policy.json' with { type: 'json' }
 
 const DATABASE_URL = 'postgres://img42@localhost:5432/img42'
