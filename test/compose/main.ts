@@ -41,14 +41,14 @@ function findObstacle(): string | null {
   return null
 }
 
-/** Under which the Dockerfile and the compose file begin. */
+/** Under which the Dockerfile and the compose file begin, but for the services of a profile, which are not started here. */
 function baseImages(): string[] {
-  const texts = ['infra/Dockerfile', 'infra/compose.yaml'].map((file) =>
+  const [dockerfile, services] = ['infra/Dockerfile', 'infra/compose.yaml'].map((file) =>
     readFileSync(path.join(root, file), 'utf8'),
   )
-  return [
-    ...new Set([...texts.join('\n').matchAll(/^\s*(?:FROM|image:)\s+(\S+:\S+)/gm)].map(([, name]) => name!)),
-  ]
+  const started = services!.split(/^ {2}(?=\w)/m).filter((service) => !/^ {4}profiles:/m.test(service))
+  const named = [dockerfile!, ...started].join('\n').matchAll(/^\s*(?:FROM|image:)\s+(\S+:\S+)/gm)
+  return [...new Set([...named].map(([, name]) => name!))]
 }
 
 async function testOn({ run, containers }: NonNullable<typeof compose>): Promise<number> {
