@@ -7,6 +7,7 @@ import { createPostgresJobs } from '../../db/jobs/postgres-jobs.ts'
 import { createNotifier, listen } from '../../db/notifications.ts'
 import { createPostgresTenants } from '../../db/tenants.ts'
 import { authMode } from '../../infra/config.ts'
+import { POOLS } from '../../infra/connections.ts'
 import { requireFittingSchema } from '../../infra/fitting-schema.ts'
 import { createCallObserver } from '../../infra/metrics/calls.ts'
 import { observePools } from '../../infra/metrics/pool.ts'
@@ -36,7 +37,7 @@ await runApp({
     const asksForKeys = authMode(config) === 'keys'
     const presets = await readPresets(config.presetsFile)
     const db = openDatabase(config.databaseUrl, {
-      max: 10,
+      max: POOLS.api(),
       callMs: timing.callMs,
       application: 'img42-api',
     })

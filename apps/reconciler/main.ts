@@ -6,6 +6,7 @@ import { createPostgresJobs } from '../../db/jobs/postgres-jobs.ts'
 import { createNotifier, listen } from '../../db/notifications.ts'
 import { readState } from '../../db/state.ts'
 import { createSendCallback } from '../../infra/callbacks/send.ts'
+import { POOLS } from '../../infra/connections.ts'
 import { requireFittingSchema } from '../../infra/fitting-schema.ts'
 import { serveHealth } from '../../infra/health.ts'
 import { createCallObserver } from '../../infra/metrics/calls.ts'
@@ -40,7 +41,7 @@ await runApp({
   async start(config, log, registry) {
     const { timing, budget, host, port } = config
     const db = openDatabase(config.databaseUrl, {
-      max: 5,
+      max: POOLS.reconciler(),
       callMs: timing.callMs,
       application: 'img42-reconciler',
     })
@@ -61,9 +62,8 @@ await runApp({
       ...{ jobs, clock, timing, budget, log },
       queueIsEmpty: watchForEmptyQueue(queues.jobs, clock, timing),
     })
-    // Connections of its own: however much there is to tell, jobs do not wait for it.
     const callbacksDb = openDatabase(config.databaseUrl, {
-      max: 3,
+      max: POOLS.callbacks(),
       callMs: timing.callMs,
       application: 'img42-callbacks',
     })

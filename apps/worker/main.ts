@@ -4,6 +4,7 @@ import { withDeadline } from '../../core/deadline.ts'
 import { openDatabase } from '../../db/connect.ts'
 import { createPostgresJobs } from '../../db/jobs/postgres-jobs.ts'
 import { createNotifier } from '../../db/notifications.ts'
+import { POOLS } from '../../infra/connections.ts'
 import { requireFittingSchema } from '../../infra/fitting-schema.ts'
 import { serveHealth } from '../../infra/health.ts'
 import { createHttpModerator } from '../../infra/http-moderator.ts'
@@ -34,8 +35,7 @@ await runApp({
   async start(config, log, registry) {
     const { timing, budget, concurrency, limits, host, port } = config
     const db = openDatabase(config.databaseUrl, {
-      // An attempt asks for one connection at a time; its heartbeat may ask for another meanwhile.
-      max: 2 * concurrency + 1,
+      max: POOLS.worker(concurrency),
       callMs: timing.callMs,
       application: 'img42-worker',
     })

@@ -27,7 +27,8 @@ export class JobsDatabase extends Construct {
   readonly instance: DatabaseInstance
   readonly maxConnections = MAX_CONNECTIONS
 
-  constructor(scope: Construct, { vpc }: { vpc: Vpc }) {
+  /** @param tls the part of the URL that says so, such as `sslmode=require` */
+  constructor(scope: Construct, { vpc, tls }: { vpc: Vpc; tls: string }) {
     super(scope, 'Database')
     const engine = DatabaseInstanceEngine.postgres({ version: PostgresEngineVersion.of('18.1', '18') })
     this.instance = new DatabaseInstance(this, 'Instance', {
@@ -60,8 +61,9 @@ export class JobsDatabase extends Construct {
     })
     this.secret = this.instance.secret!
     const { hostname, port } = this.instance.instanceEndpoint
-    // Encrypted; the server's certificate is not verified, because the image holds no copy of RDS's authorities.
-    this.url = `postgres://${hostname}:${port}/${NAME}?uselibpqcompat=true&sslmode=require`
+    // Encrypted in any case (rds.force_ssl). Verified only where the parameter says so: the image holds no copy of RDS's
+    // authorities by itself.
+    this.url = `postgres://${hostname}:${port}/${NAME}?${tls}`
   }
 
   allowFrom(group: SecurityGroup): void {

@@ -172,9 +172,22 @@ describe('the workers are scaled', () => {
       MaxCapacity: most,
     })
     template.hasResourceProperties('AWS::RDS::DBParameterGroup', { Parameters: { max_connections: '500' } })
-    const [api, worker, reconciler] = [12, 5, 7]
+    // Pools, and those that notify and listen, of a worker of two slots.
+    const [api, worker, reconciler] = [13, 6, 10]
     expect(2 * (most * worker + 2 * api + 2 * reconciler)).toBeLessThanOrEqual(0.9 * 500)
   })
+})
+
+it('the database is connected to by TLS, and verified where a parameter says by what', () => {
+  template.hasParameter('DatabaseTls', { Default: 'uselibpqcompat=true&sslmode=require' })
+  template.hasResourceProperties('AWS::RDS::DBParameterGroup', { Parameters: { 'rds.force_ssl': '1' } })
+  const tasks = Object.values(template.findResources('AWS::ECS::TaskDefinition'))
+  expect(tasks.length).toBeGreaterThan(3)
+  for (const task of tasks) {
+    const [container] = task.Properties.ContainerDefinitions
+    const url = container.Environment.find(({ Name }: { Name: string }) => Name === 'DATABASE_URL')
+    expect(JSON.stringify(url)).toContain('{"Ref":"DatabaseTls"}')
+  }
 })
 
 describe('the alarms', () => {

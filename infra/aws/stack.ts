@@ -2,6 +2,7 @@ import { CfnOutput, CfnParameter, Stack, type StackProps } from 'aws-cdk-lib'
 import { GatewayVpcEndpointAwsService, SecurityGroup, SubnetType, Vpc } from 'aws-cdk-lib/aws-ec2'
 import { ContainerImage, type FargateService } from 'aws-cdk-lib/aws-ecs'
 import type { Construct } from 'constructs'
+import { CONNECTIONS } from '../connections.ts'
 import { Alarms } from './alarms.ts'
 import { createCluster, createService, createTask, type Platform, type Task } from './apps.ts'
 import { JobsDatabase } from './database.ts'
@@ -15,9 +16,6 @@ import { Storage } from './storage.ts'
 const API_PORT = 8080
 const WORKER_CONCURRENCY = 2
 
-/** What each app's pool may hold open, as the apps' main.ts say. */
-const CONNECTIONS = { api: 10 + 2, worker: 2 * WORKER_CONCURRENCY + 1, reconciler: 5 + 2 }
-
 const COUNT = { api: 2, reconciler: 2 }
 
 /** The whole of img42 in one region. */
@@ -27,7 +25,14 @@ export class Img42Stack extends Stack {
     const vpc = createVpc(this)
     const { bucket } = new Storage(this)
     const queue = new JobQueue(this, 'jobs')
-    const database = new JobsDatabase(this, { vpc })
+    const database = new JobsDatabase(this, {
+      vpc,
+      tls: new CfnParameter(this, 'DatabaseTls', {
+        description:
+          'how the database is connected to: sslmode=verify-full&sslrootcert=… for an image with RDS’s authorities',
+        default: 'uselibpqcompat=true&sslmode=require',
+      }).valueAsString,
+    })
     const image = ContainerImage.fromRegistry(
       new CfnParameter(this, 'Image', { description: 'the image’s name, with a tag or digest' })
         .valueAsString,
@@ -96,6 +101,6 @@ function createVpc(scope: Construct): Vpc {
 
 /** More workers than the database has connections for would only take them from each other; a deploy doubles each app. */
 export function maxWorkers(maxConnections: number): number {
-  const others = 2 * (COUNT.api * CONNECTIONS.api + COUNT.reconciler * CONNECTIONS.reconciler)
-  return Math.floor((0.9 * maxConnections - others) / (2 * CONNECTIONS.worker))
+  const others = 2 * (COUNT.api * CONNECTIONS.api() + COUNT.reconciler * CONNECTIONS.reconciler())
+  return Math.floor((0.9 * maxConnections - others) / (2 * CONNECTIONS.worker(WORKER_CONCURRENCY)))
 }
