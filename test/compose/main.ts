@@ -5,9 +5,9 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { freePort } from '../../infra/free-port.ts'
 import { docker, hasEngine, openCompose } from './engine.ts'
 
 const root = path.resolve(import.meta.dirname, '../..')
@@ -114,12 +114,4 @@ async function vitest(args: string[], more: Record<string, string>): Promise<num
   const [code] = (await once(current, 'exit')) as [number | null]
   current = null
   return code ?? 1
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as { port: number }
-  await new Promise((resolve) => server.close(resolve))
-  return port
 }
