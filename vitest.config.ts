@@ -5,11 +5,11 @@ export default defineConfig({
   test: {
     include: ['**/*.test.ts'],
     // What takes long, and what can be held to another base URL, has a command of its own: `npm run test:races`,
-    // `test:contract`, `test:images`, `test:deploys`, `test:aws`. Of the chaos there is a minute.
+    // `test:contract`, `test:images`, `test:deploys`, `test:aws`. Of the chaos there are 20 seconds.
     exclude: [
       ...['**/node_modules/**', '.img42/**', 'client/dist/**', 'infra/aws/**'],
       ...['test/races/**', 'test/chaos/checker/**', 'test/contract/**', 'test/fuzz/**', 'test/security/**'],
-      ...['test/corpus/**', 'test/deploys/**', 'test/compose/**'],
+      ...['test/corpus/**', 'test/alerts/**', 'test/deploys/**', 'test/compose/**'],
     ],
     globalSetup: 'test/global-setup.ts',
     // Processes rather than threads: tests send signals, change folders, and load sharp, which is native.

@@ -1,5 +1,5 @@
-// `npm run test:rules`: Prometheus' own tool on the rules: their syntax, and each of them on recorded series. Says so where
-// the tool is missing.
+// The first half of `npm run test:rules`: Prometheus' own tool on the rules, their syntax, and each of them on recorded
+// series. Says so where the tool is missing. The second half is test/alerts.
 import { spawnSync } from 'node:child_process'
 
 const CHECKS = [
@@ -9,7 +9,9 @@ const CHECKS = [
 ]
 
 if (spawnSync('promtool', ['--version']).error) {
-  console.log('LEFT OUT: promtool is not installed (Debian: apt-get install prometheus). No rule was tested.')
+  console.log(
+    'LEFT OUT: promtool is not installed (Debian: apt-get install prometheus). No rule was tested on series.',
+  )
 } else {
   for (const args of CHECKS) {
     const { status } = spawnSync('promtool', args, { cwd: import.meta.dirname, stdio: 'inherit' })

@@ -16,7 +16,7 @@ export interface ChaosOptions {
 }
 
 export const USAGE = `usage: test/chaos/main.ts [--smoke | --seconds N | --long] [--seed N]
-  --smoke      40 seconds of faults: a minute in all
+  --smoke      20 seconds of faults: well below a minute in all
   --seconds N  N seconds of faults (default 180)
   --long       until 300 processes and 20 times Postgres were killed
   --seed N     the same faults in the same order; printed by each run`
@@ -34,7 +34,7 @@ export function readOptions(args: string[]): ChaosOptions {
   })
   const seed = values.seed === undefined ? randomInt(1_000_000) : wholeNumber('--seed', values.seed)
   if (values.smoke) {
-    return { seed, seconds: 40, processKills: 3, postgresKills: 1, gapMs: 1_000, drainMs: 120_000 }
+    return { seed, seconds: 20, processKills: 3, postgresKills: 1, gapMs: 1_000, drainMs: 120_000 }
   }
   if (values.long) {
     return { seed, seconds: 300, processKills: 300, postgresKills: 20, gapMs: 500, drainMs: 900_000 }

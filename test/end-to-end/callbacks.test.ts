@@ -65,15 +65,8 @@ async function receiver(...status: Parameters<typeof startReceiver>): Promise<Re
 /** Uploads an image, with a callback unless it has none; the job's id. */
 async function upload(callbackUrl: string | null, image = 'png-alpha' as Parameters<typeof testImage>[0]) {
   const { bytes, contentType } = await testImage(image)
-  const query = callbackUrl === null ? '' : `?callback_url=${encodeURIComponent(callbackUrl)}`
-  const response = await fetch(`http://127.0.0.1:${api.port}/v1/images${query}`, {
-    method: 'POST',
-    headers: { 'content-type': contentType },
-    body: new Uint8Array(bytes),
-  })
-  const job = (await response.json()) as { job_id: string }
-  expect(response.status, JSON.stringify(job)).toBe(202)
-  return job.job_id
+  const options = { contentType, ...(callbackUrl !== null && { callbackUrl }) }
+  return (await stack.client().upload(new Uint8Array(bytes), options)).job_id
 }
 
 interface Callback {

@@ -96,12 +96,8 @@ export async function startStack(env: Record<string, string> = {}): Promise<Stac
         headers: { 'content-type': contentType, 'idempotency-key': key },
         body: new Uint8Array(bytes),
       }),
-    async accept(bytes, contentType) {
-      const response = await stack.post(bytes, contentType)
-      const body = (await response.json()) as { job_id: string }
-      if (response.status !== 202) throw new Error(`${response.status}: ${JSON.stringify(body)}`)
-      return body.job_id
-    },
+    accept: async (bytes, contentType) =>
+      (await stack.client().upload(new Uint8Array(bytes), { contentType })).job_id,
     get: (path) => fetch(`${api}${path}`),
     job: async (jobId) => (await stack.get(`/v1/jobs/${jobId}`)).json() as Promise<Record<string, unknown>>,
     ended: (jobId) =>
