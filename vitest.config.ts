@@ -9,7 +9,7 @@ export default defineConfig({
     exclude: [
       ...['**/node_modules/**', '.img42/**', 'client/dist/**', 'infra/aws/**'],
       ...['test/races/**', 'test/chaos/checker/**', 'test/contract/**', 'test/fuzz/**', 'test/security/**'],
-      ...['test/corpus/**', 'test/alerts/**', 'test/deploys/**', 'test/compose/**'],
+      ...['test/corpus/**', 'test/observed/**', 'test/deploys/**', 'test/compose/**'],
     ],
     globalSetup: 'test/global-setup.ts',
     // Processes rather than threads: tests send signals, change folders, and load sharp, which is native.

@@ -10,8 +10,7 @@ export default defineConfig({
       ...['infra/sqs/**/*.test.ts', 'infra/s3/**/*.test.ts'],
       ...['test/end-to-end/**/*.test.ts', 'test/contract/**/*.test.ts'],
     ],
-    // What is told of the service, which SQS and S3 have no part in.
-    exclude: ['**/node_modules/**', 'test/end-to-end/{metrics,traces}.test.ts'],
+    exclude: ['**/node_modules/**'],
     // One process in Python answers all of them, and what waits for it for too long calls it an outage.
     maxWorkers: 2,
   },

@@ -1,5 +1,5 @@
-// The first half of `npm run test:rules`: Prometheus' own tool on the rules, their syntax, and each of them on recorded
-// series. Says so where the tool is missing. The second half is test/alerts.
+// The first half of `npm run test:observed`: Prometheus' own tool on the rules, their syntax, and each of them on recorded
+// series. Says so where the tool is missing. The second half is test/observed.
 import { spawnSync } from 'node:child_process'
 
 const CHECKS = [

@@ -1,11 +1,11 @@
 import { defineConfig } from 'vitest/config'
 import config from './vitest.config.ts'
 
-/** The second half of `npm run test:rules`: what each rule waits for, caused against the real apps. */
+/** The second half of `npm run test:observed`: metrics, traces, and what each rule waits for, of the real apps. */
 export default defineConfig({
   test: {
     ...config.test,
-    include: ['test/alerts/**/*.test.ts'],
+    include: ['test/observed/**/*.test.ts'],
     exclude: ['**/node_modules/**'],
   },
 })

@@ -3,13 +3,13 @@ import { encodeJobMessage } from '../../core/job-message.ts'
 import { originalKey } from '../../core/object-keys.ts'
 import type { AppProcess } from '../end-to-end/app-process.ts'
 import { unavailable } from '../end-to-end/interceptor.ts'
-import { type Scrape, scrape } from '../end-to-end/scrape.ts'
 import { type Stack, startStack, until } from '../end-to-end/stack.ts'
 import { testImage } from '../images.ts'
 import { type StubServer, startStubServer } from '../stub-server.ts'
+import { type Scrape, scrape } from './scrape.ts'
 
 // What each rule of infra/observe/rules.yaml waits for, caused, and seen in the metric that it reads. Times are scaled down
-// with the rest. Dead letters, and a state that cannot be read: test/end-to-end/metrics.test.ts.
+// with the rest. Dead letters, and a state that cannot be read: metrics.test.ts.
 
 let stack: Stack
 let moderator: StubServer

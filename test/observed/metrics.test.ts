@@ -4,11 +4,11 @@ import { HAS_PROC, renderProcessesOf } from '../../apps/worker/renderer/testing/
 import { encodeJobMessage } from '../../core/job-message.ts'
 import { originalKey } from '../../core/object-keys.ts'
 import { asAdmin } from '../database.ts'
+import type { AppName, AppProcess } from '../end-to-end/app-process.ts'
+import { type Stack, startStack, until } from '../end-to-end/stack.ts'
 import { testImage } from '../images.ts'
 import { type StubServer, startStubServer } from '../stub-server.ts'
-import type { AppName, AppProcess } from './app-process.ts'
 import { type Scrape, scrape } from './scrape.ts'
-import { type Stack, startStack, until } from './stack.ts'
 
 const APPS: AppName[] = ['api', 'worker', 'reconciler']
 
