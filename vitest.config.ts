@@ -5,10 +5,11 @@ export default defineConfig({
   test: {
     include: ['**/*.test.ts'],
     // What takes long, and what can be held to another base URL, has a command of its own: `npm run test:races`,
-    // `test:contract`, `test:images`, `test:deploys`, `test:aws`. Of the chaos there are 20 seconds.
+    // `test:contract`, `test:images`, `test:observed`, `test:deploys`, `test:aws`.
     exclude: [
       ...['**/node_modules/**', '.img42/**', 'client/dist/**', 'infra/aws/**'],
-      ...['test/races/**', 'test/chaos/checker/**', 'test/contract/**', 'test/fuzz/**', 'test/security/**'],
+      ...['test/races/**', 'test/chaos/**', 'test/contract/**', 'test/fuzz/**', 'test/security/**'],
+      'test/simulation/postgres/crashes.test.ts',
       ...['test/corpus/**', 'test/observed/**', 'test/deploys/**', 'test/compose/**'],
     ],
     globalSetup: 'test/global-setup.ts',

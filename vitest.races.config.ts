@@ -5,7 +5,10 @@ import config from './vitest.config.ts'
 export default defineConfig({
   test: {
     ...config.test,
-    include: ['test/races/**/*.test.ts', 'test/chaos/checker/**/*.test.ts'],
+    include: [
+      ...['test/races/**/*.test.ts', 'test/chaos/**/*.test.ts'],
+      'test/simulation/postgres/crashes.test.ts',
+    ],
     exclude: ['**/node_modules/**'],
   },
 })
